@@ -35,7 +35,13 @@ const quick = {
 };
 
 /** Tests of the service that also run through a remote upstream; `npm run test:remote` runs all of them. */
-const throughRemote = ["season", "submissions-states", "persons-redaction", "assignments-bulk", "reviewers-invite"];
+const throughRemote = [
+  "season",
+  "persons/persons-redaction",
+  "reviews/assignments-bulk",
+  "reviews/reviewers-invite",
+  "submissions/submissions-states",
+];
 
 // The program, which some tests start, refuses variables that it does not know.
 const { PROGRAMME_TEST_POSTGRES_URL: postgres } = process.env;

@@ -40,7 +40,7 @@ export default mergeConfig(
     test: {
       include: suites.map((suite) => `test/${suite}/**/*.test.ts`),
       exclude: onTheirOwn,
-      globalSetup: ["test/support/postgres-setup.ts"],
+      globalSetup: ["test/support/database/postgres-setup.ts"],
       env: { TEST_DATABASE: "postgres" },
     },
   },

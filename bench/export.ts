@@ -11,7 +11,7 @@ import { createApp } from "../src/app/app.ts";
 import { issueToken } from "../src/commands/tokens/tokens.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
-import { createFactory } from "../test/support/seed-factory.ts";
+import { createFactory } from "../test/support/data/seed-factory.ts";
 
 const usual = [1_000, 10_000, 100_000];
 /** Limit for the peak memory of an export, including its process. */

@@ -11,7 +11,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { startPostgres } from "../test/support/postgres-server.ts";
+import { startPostgres } from "../test/support/database/postgres-server.ts";
 import { cases } from "./scale/cases.ts";
 import { type EngineName, engineNames, fill } from "./scale/fill.ts";
 import { type Measured, measure, quantile, type Results } from "./scale/measure.ts";

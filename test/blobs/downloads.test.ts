@@ -7,12 +7,12 @@ import { createApp } from "../../src/app/app.ts";
 import { issueToken } from "../../src/commands/tokens/tokens.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { getFilesPrefix } from "../support/database-settings.ts";
-import { send } from "../support/raw-http.ts";
-import { openBucket } from "../support/s3-bucket.ts";
-import { createFactory } from "../support/seed-factory.ts";
-import { openServersOnOneDatabase } from "../support/shared-database.ts";
-import { openTestServer, type TestServer, test } from "../support/test-server.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
+import { getFilesPrefix } from "../support/database/database-settings.ts";
+import { openServersOnOneDatabase } from "../support/database/shared-database.ts";
+import { openBucket } from "../support/servers/s3-bucket.ts";
+import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
 
 const bytes = Buffer.from("0123456789abcdefghij");
 const etag = `"${hashSha256Hex(bytes)}"`;

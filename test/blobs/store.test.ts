@@ -8,8 +8,8 @@ import { createId } from "../../src/lib/ids.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import { openS3BlobStore } from "../../src/store/blobs/s3-blob-store.ts";
 import type { ContentStore } from "../../src/store/port.ts";
-import { temporaryDirectory } from "../support/directory.ts";
-import { openBucket } from "../support/s3-bucket.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
+import { openBucket } from "../support/servers/s3-bucket.ts";
 
 /** A content store, and how its disk looks from outside. */
 interface Place {

@@ -3,8 +3,8 @@ import { mkdtemp, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { type Home, openHome } from "../support/program.ts";
-import { send } from "../support/raw-http.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 import { abilities, type ClientName, clientNames, clients, type Results, type Transport } from "./clients.ts";
 
 const run = promisify(execFile);

@@ -7,8 +7,8 @@ import { buildProgram } from "../../src/cli/program.ts";
 import { type Suggestions, suggestWords } from "../../src/cli/suggest.ts";
 import { listedHosts } from "../../src/commands/hosts/hosts.ts";
 import { scopes } from "../../src/contract/access/scopes.ts";
-import { temporaryDirectory } from "../support/directory.ts";
-import { type Home, openHome } from "../support/program.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 
 describe("what may follow", () => {
   let program: Awaited<ReturnType<typeof buildProgram>>;

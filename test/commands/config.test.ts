@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type HostName, hosts, listedHosts } from "../../src/commands/hosts/hosts.ts";
 import { replaceSettings } from "../../src/commands/hosts/write.ts";
 import { version } from "../../src/lib/version.ts";
-import { type Home, openHome } from "../support/program.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 
 const token = "a".repeat(64);
 const productUrl = "https://programmes.example.org";

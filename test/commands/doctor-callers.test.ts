@@ -2,9 +2,9 @@ import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { openIssuer } from "../support/issuer.ts";
-import { type Home, openHome } from "../support/program.ts";
-import { TestClock } from "../support/test-server.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
+import { openIssuer } from "../support/servers/issuer.ts";
+import { TestClock } from "../support/servers/test-server.ts";
 
 interface Check {
   readonly name: string;

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { examplePath, exampleServers } from "../../scripts/host-examples.ts";
 import { type HostName, hosts, listedHosts } from "../../src/commands/hosts/hosts.ts";
 import { version } from "../../src/lib/version.ts";
-import { type Home, openHome } from "../support/program.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 
 interface Entry {
   readonly command?: string;

@@ -1,10 +1,10 @@
 import { connect, createServer } from "node:net";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { inspectStore, openStore } from "../../src/store/open.ts";
-import { type Databases, openDatabases } from "../support/database-server.ts";
-import { createSettings } from "../support/database-settings.ts";
-import { freePort } from "../support/postgres-server.ts";
-import { type Home, openHome } from "../support/program.ts";
+import { type Databases, openDatabases } from "../support/database/database-server.ts";
+import { createSettings } from "../support/database/database-settings.ts";
+import { freePort } from "../support/database/postgres-server.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 import { waitFor } from "../support/wait.ts";
 
 let databases: Databases;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { type Databases, openDatabases } from "../support/database-server.ts";
-import { type Ended, openHome } from "../support/program.ts";
+import { type Databases, openDatabases } from "../support/database/database-server.ts";
+import { type Ended, openHome } from "../support/processes/program.ts";
 
 let databases: Databases;
 

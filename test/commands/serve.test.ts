@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openHome } from "../support/program.ts";
+import { openHome } from "../support/processes/program.ts";
 
 const secrets = { PROGRAMME_WEBHOOK_SECRETS: `crm=${"s".repeat(20)},shop=${"t".repeat(20)};${"u".repeat(20)}` };
 

@@ -6,7 +6,7 @@ import type { WriteStream } from "node:tty";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { showProgress } from "../../src/commands/terminal/progress.ts";
 import { Interrupted, onInterrupt } from "../../src/commands/terminal/signals.ts";
-import { openHome } from "../support/program.ts";
+import { openHome } from "../support/processes/program.ts";
 
 const esc = "\u001b";
 

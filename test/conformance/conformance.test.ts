@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
-import { answerPaths, listenFor } from "../support/answer-paths.ts";
-import { tenantTest as test } from "../support/test-server.ts";
+import { answerPaths, listenFor } from "../support/servers/answer-paths.ts";
+import { tenantTest as test } from "../support/servers/test-server.ts";
 
 const suite = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const baseline = join(import.meta.dirname, "baseline.yml");

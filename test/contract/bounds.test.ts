@@ -3,8 +3,8 @@ import * as z from "zod";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { validateInput } from "../../src/pipeline/steps/validate.ts";
-import { exampleArguments, replaced } from "../support/arguments.ts";
-import type { ClientProblem } from "../support/test-server.ts";
+import { exampleArguments, replaced } from "../support/data/arguments.ts";
+import type { ClientProblem } from "../support/servers/test-server.ts";
 
 interface Bound {
   readonly accepts: readonly unknown[];

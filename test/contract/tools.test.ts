@@ -4,8 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { buildMatrixData } from "../matrix/matrix-data.ts";
-import { clients, readConfirmation, type ToolClient } from "../support/clients.ts";
-import { openTestServer, type TestServer, tenantTest } from "../support/test-server.ts";
+import { clients, readConfirmation, type ToolClient } from "../support/clients/clients.ts";
+import { openTestServer, type TestServer, tenantTest } from "../support/servers/test-server.ts";
 
 const directory = join(import.meta.dirname, "tools");
 const connect = clients["2026-07-28 over stdio"] as (server: TestServer, token: string) => Promise<ToolClient>;

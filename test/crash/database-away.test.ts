@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabases } from "../support/database-server.ts";
-import { startPostgres } from "../support/postgres-server.ts";
-import { rest } from "../support/raw-http.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { openDatabases } from "../support/database/database-server.ts";
+import { startPostgres } from "../support/database/postgres-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { openReceiver } from "../webhooks/receiver.ts";
 import { openWebhookServer } from "../webhooks/webhook-server.ts";

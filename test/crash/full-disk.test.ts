@@ -1,13 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { temporaryDirectory } from "../support/directory.ts";
-import { loadJob } from "../support/exports.ts";
-import { startProcess } from "../support/processes.ts";
-import { type RawAnswer, rest, send } from "../support/raw-http.ts";
-import { createFactory } from "../support/seed-factory.ts";
-import { hasSmallDisks, mountSmallDisks } from "../support/small-disk.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { type RawAnswer, rest, send } from "../support/clients/raw-http.ts";
+import { loadJob } from "../support/data/exports.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
+import { startProcess } from "../support/processes/processes.ts";
+import { hasSmallDisks, mountSmallDisks } from "../support/processes/small-disk.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 const environment = { PROGRAMME_EXPORT_INTERVAL_SECONDS: "0", PROGRAMME_LOG_LEVEL: "warn" };

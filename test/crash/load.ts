@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OperationName } from "../../src/contract/index.ts";
-import { type RawAnswer, rest } from "../support/raw-http.ts";
-import { fieldIds } from "../support/seed-factory.ts";
+import { type RawAnswer, rest } from "../support/clients/raw-http.ts";
+import { fieldIds } from "../support/data/seed-factory.ts";
 
 /** What the clients work on. */
 export interface Ground {

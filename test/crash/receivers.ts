@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { EventPayload } from "../../src/contract/events.ts";
-import type { TestServer } from "../support/test-server.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 import { type Answer, answers, hangs, openReceiver } from "../webhooks/receiver.ts";
 
 /** Receivers of webhooks, each an endpoint for all events. */

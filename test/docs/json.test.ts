@@ -1,6 +1,6 @@
 import { parse as parseJsonc } from "jsonc-parser";
 import { describe, expect, test } from "vitest";
-import { openHome } from "../support/program.ts";
+import { openHome } from "../support/processes/program.ts";
 import { pageAt, pages } from "./pages.ts";
 
 const blocks = pages.flatMap(({ path, blocks: all }) =>

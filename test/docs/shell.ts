@@ -4,7 +4,7 @@ import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { temporaryDirectory } from "../support/directory.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
 import { type Block, root } from "./pages.ts";
 
 /** What came of a page's commands. */

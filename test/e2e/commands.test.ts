@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { readScopes, scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames } from "../../src/contract/index.ts";
 import { version } from "../../src/lib/version.ts";
-import { openHome } from "../support/program.ts";
+import { openHome } from "../support/processes/program.ts";
 
 describe("a mistake ends with 2 and one line that names it", () => {
   const token = "f".repeat(64);

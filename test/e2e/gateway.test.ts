@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readScopes, scopes } from "../../src/contract/access/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { listTools, postMcp } from "../support/gateway.ts";
-import { type Home, openHome } from "../support/program.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
+import { listTools, postMcp } from "../support/servers/gateway.ts";
 
 async function made(home: Home, args: readonly string[]) {
   const { stdout, stderr, code } = await home.run(["gateway-key", "create", "--json", ...args]);

@@ -4,8 +4,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, test } from "vitest";
-import { type Home, openHome } from "../support/program.ts";
-import { send } from "../support/raw-http.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 
 const info = { name: "test", version: "1.0.0" };
 

@@ -6,7 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { describe, expect, test } from "vitest";
-import { type Home, openHome } from "../support/program.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 
 const info = { name: "test", version: "1.0.0" };
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { browsers } from "../resources/browsers.ts";
-import { type Home, openHome } from "../support/program.ts";
-import { send } from "../support/raw-http.ts";
-import type { TestServer } from "../support/test-server.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 async function serve(home: Home) {

@@ -1,11 +1,11 @@
 import { describe, expect } from "vitest";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { getFilesPrefix } from "../support/database-settings.ts";
-import { download, loadJob, openFileServer, openMemoryServer, runDueExports } from "../support/exports.ts";
-import { send } from "../support/raw-http.ts";
-import { openBucket } from "../support/s3-bucket.ts";
-import { listAudit } from "../support/state.ts";
-import { type TestServer, test } from "../support/test-server.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { download, loadJob, openFileServer, openMemoryServer, runDueExports } from "../support/data/exports.ts";
+import { listAudit } from "../support/data/state.ts";
+import { getFilesPrefix } from "../support/database/database-settings.ts";
+import { openBucket } from "../support/servers/s3-bucket.ts";
+import { type TestServer, test } from "../support/servers/test-server.ts";
 import { createPendingExport, listArtifacts } from "./pending-export.ts";
 
 const hourMs = 60 * 60 * 1000;

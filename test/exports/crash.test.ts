@@ -2,12 +2,12 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
-import { getFilesPrefix } from "../support/database-settings.ts";
-import { download, loadJob, openFileServer, runDueExports } from "../support/exports.ts";
-import { type OtherProcess, startProcess } from "../support/processes.ts";
-import { createFactory } from "../support/seed-factory.ts";
-import { listAudit } from "../support/state.ts";
-import type { TestServer } from "../support/test-server.ts";
+import { download, loadJob, openFileServer, runDueExports } from "../support/data/exports.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
+import { listAudit } from "../support/data/state.ts";
+import { getFilesPrefix } from "../support/database/database-settings.ts";
+import { type OtherProcess, startProcess } from "../support/processes/processes.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 
 const submissions = 12_000;
 /** Written at once: a database over a network takes them in one go. */

@@ -2,9 +2,9 @@ import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { createId } from "../../src/lib/ids.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { download, runDueExports, runExport } from "../support/exports.ts";
-import { createFactory, personFieldIds } from "../support/seed-factory.ts";
-import { type TestServer, test } from "../support/test-server.ts";
+import { download, runDueExports, runExport } from "../support/data/exports.ts";
+import { createFactory, personFieldIds } from "../support/data/seed-factory.ts";
+import { type TestServer, test } from "../support/servers/test-server.ts";
 
 const day = (date: number) => `2026-11-${String(date).padStart(2, "0")}T12:00:00.000Z`;
 const attestation = (hasConflict: boolean) => ({ hasConflict, statement: "As far as I know", attestedAt: day(12) });

@@ -4,10 +4,10 @@ import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import type { ContentStore, Spool } from "../../src/store/port.ts";
-import { getFilesPrefix } from "../support/database-settings.ts";
-import { loadJob, openFileServer, runDueExports } from "../support/exports.ts";
-import { listAudit } from "../support/state.ts";
-import { type TestServer, test } from "../support/test-server.ts";
+import { loadJob, openFileServer, runDueExports } from "../support/data/exports.ts";
+import { listAudit } from "../support/data/state.ts";
+import { getFilesPrefix } from "../support/database/database-settings.ts";
+import { type TestServer, test } from "../support/servers/test-server.ts";
 import { at, createPendingExport, createWorker, listArtifacts } from "./pending-export.ts";
 
 /** A place for artifacts in which something goes wrong. */

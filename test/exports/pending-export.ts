@@ -4,7 +4,7 @@ import type { Scope } from "../../src/contract/access/scopes.ts";
 import { createExportWorker, type ExportWorkerDeps } from "../../src/exports/worker.ts";
 import { loadPersonsByRow } from "../../src/service/persons/includes.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
-import type { TestServer } from "../support/test-server.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 
 /** An export that waits, of a programme with a submission, and the token that asked for it. */
 export async function createPendingExport(

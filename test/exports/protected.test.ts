@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
-import { clients, readConfirmation, readError } from "../support/clients.ts";
-import { openMemoryServer, runDueExports, runExport } from "../support/exports.ts";
-import { send } from "../support/raw-http.ts";
-import { personFieldIds } from "../support/seed-factory.ts";
-import type { TestServer } from "../support/test-server.ts";
+import { clients, readConfirmation, readError } from "../support/clients/clients.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { openMemoryServer, runDueExports, runExport } from "../support/data/exports.ts";
+import { personFieldIds } from "../support/data/seed-factory.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 
 const secret = { email: "ada.secret@example.org", inText: "hidden.in.text@example.org", health: "asthma" };
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
-import { getFilesPrefix } from "../support/database-settings.ts";
-import { loadJob, openFileServer, openMemoryServer, runDueExports } from "../support/exports.ts";
-import { test } from "../support/test-server.ts";
+import { loadJob, openFileServer, openMemoryServer, runDueExports } from "../support/data/exports.ts";
+import { getFilesPrefix } from "../support/database/database-settings.ts";
+import { test } from "../support/servers/test-server.ts";
 import { at, createPendingExport, createWorker, listArtifacts } from "./pending-export.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;

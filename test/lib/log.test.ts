@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { createLogger, type Log } from "../../src/lib/log.ts";
 import { maskText, maxLogTextChars } from "../../src/lib/mask.ts";
-import { listLoadedPackages } from "../support/loaded-packages.ts";
+import { listLoadedPackages } from "../support/processes/loaded-packages.ts";
 
 const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ownDatabase } from "../support/database.ts";
-import { type OtherProcess, startProcess } from "../support/processes.ts";
+import { ownDatabase } from "../support/database/database.ts";
+import { type OtherProcess, startProcess } from "../support/processes/processes.ts";
 import { waitFor } from "../support/wait.ts";
 import { type MailServer, openMailServer, openMailSetup, smtp } from "./mail-server.ts";
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/p
 import { join } from "node:path";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { temporaryDirectory } from "../support/directory.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
 import { openMailSetup, readHeader } from "./mail-server.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;

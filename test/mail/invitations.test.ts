@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { describe, expect, onTestFinished } from "vitest";
 import { createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { listChanges, readState } from "../support/state.ts";
-import { openTestServer, type TestServer, test } from "../support/test-server.ts";
+import { listChanges, readState } from "../support/data/state.ts";
+import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
 
 /** Invites by token; gives the path of the link in the message. */
 async function invite(

@@ -2,7 +2,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { onTestFinished } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+import { openTestServer, TestClock, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 /** A message that a server took. */

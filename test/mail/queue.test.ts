@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { MailLease } from "../../src/store/port.ts";
-import { type TestServer, test } from "../support/test-server.ts";
+import { type TestServer, test } from "../support/servers/test-server.ts";
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 9, minute)).toISOString();
 

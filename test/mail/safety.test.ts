@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ownDatabase } from "../support/database.ts";
-import { openServersOnOneDatabase } from "../support/shared-database.ts";
-import { listChanges } from "../support/state.ts";
+import { listChanges } from "../support/data/state.ts";
+import { ownDatabase } from "../support/database/database.ts";
+import { openServersOnOneDatabase } from "../support/database/shared-database.ts";
 import { waitFor } from "../support/wait.ts";
 import { openMailServer, openMailSetup, readHeader, smtp } from "./mail-server.ts";
 

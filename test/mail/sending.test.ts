@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listChanges } from "../support/state.ts";
+import { listChanges } from "../support/data/state.ts";
 import { openMailServer, openMailSetup, readHeader, smtp } from "./mail-server.ts";
 
 test("a bulk e-mail goes out one message for each recipient, who see nothing of one another", async () => {

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { mailRetryDelaysMs } from "../../src/mail/retry-schedule.ts";
-import { listChanges } from "../support/state.ts";
+import { listChanges } from "../support/data/state.ts";
 import { waitFor } from "../support/wait.ts";
 import { openMailServer, openMailSetup, type ServerBehaviour, smtp } from "./mail-server.ts";
 

@@ -3,10 +3,10 @@ import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { rest } from "../support/raw-http.ts";
-import { fieldIds, personFieldIds } from "../support/seed-factory.ts";
-import { readState } from "../support/state.ts";
-import { surfaces } from "../support/test-server.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
+import { readState } from "../support/data/state.ts";
+import { surfaces } from "../support/servers/test-server.ts";
 import { type MatrixData, test } from "./matrix-data.ts";
 
 describe("whoever has no valid token", () => {

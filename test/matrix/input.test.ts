@@ -1,9 +1,9 @@
 import { describe, expect } from "vitest";
 import * as z from "zod";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { exampleArguments, replaced } from "../support/arguments.ts";
-import { readState } from "../support/state.ts";
-import { type Surface, surfaces } from "../support/test-server.ts";
+import { exampleArguments, replaced } from "../support/data/arguments.ts";
+import { readState } from "../support/data/state.ts";
+import { type Surface, surfaces } from "../support/servers/test-server.ts";
 import { type Arguments, type MatrixData, test } from "./matrix-data.ts";
 
 type Schema = z.core.JSONSchema.Schema;

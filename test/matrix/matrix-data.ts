@@ -1,8 +1,8 @@
 import { test as base } from "vitest";
 import type { OperationName } from "../../src/contract/index.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { fieldIds, personFieldIds } from "../support/seed-factory.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 

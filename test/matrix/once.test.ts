@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { rest } from "../support/raw-http.ts";
-import { readState } from "../support/state.ts";
-import { surfaces } from "../support/test-server.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { readState } from "../support/data/state.ts";
+import { surfaces } from "../support/servers/test-server.ts";
 import { test } from "./matrix-data.ts";
 
 const changes = operationNames.filter((name) => operations[name].effect !== "read");

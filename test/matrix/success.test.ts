@@ -1,9 +1,9 @@
 import { describe, expect } from "vitest";
 import { PageMeta } from "../../src/contract/definition/page.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { normalizeIds } from "../support/normalize.ts";
-import { rest } from "../support/raw-http.ts";
-import { listChanges } from "../support/state.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { normalizeIds } from "../support/data/normalize.ts";
+import { listChanges } from "../support/data/state.ts";
 import { buildMatrixData, type MatrixData, test } from "./matrix-data.ts";
 
 describe("a call with valid arguments", () => {

@@ -1,11 +1,11 @@
 import { describe, expect } from "vitest";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { replaced } from "../support/arguments.ts";
-import { idsIn, isId, normalizeIds } from "../support/normalize.ts";
-import { rest } from "../support/raw-http.ts";
-import { readState } from "../support/state.ts";
-import { surfaces } from "../support/test-server.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { replaced } from "../support/data/arguments.ts";
+import { idsIn, isId, normalizeIds } from "../support/data/normalize.ts";
+import { readState } from "../support/data/state.ts";
+import { surfaces } from "../support/servers/test-server.ts";
 import { type Arguments, type MatrixData, test } from "./matrix-data.ts";
 
 type Path = readonly string[];

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { callNames, operations } from "../../src/contract/index.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { toolNames } from "../../src/tools/catalog/definitions.ts";
-import { temporaryDirectory } from "../support/directory.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
 import { bareEnvironment, connect, filesIn, root } from "./folder.ts";
 
 const manifest = JSON.parse(readFileSync(join(root, "manifest.json"), "utf8")) as McpbManifestAny;

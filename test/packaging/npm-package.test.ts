@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { toolNames } from "../../src/tools/catalog/definitions.ts";
-import { temporaryDirectory } from "../support/directory.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
 import { bareEnvironment, connect, filesIn, root } from "./folder.ts";
 
 interface Packed {

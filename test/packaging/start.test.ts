@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
-import { openHome } from "../support/program.ts";
+import { openHome } from "../support/processes/program.ts";
 
 const hook = pathToFileURL(join(import.meta.dirname, "loaded.mjs")).href;
 const product = { PROGRAMME_BASE_URL: "http://127.0.0.1:9", PROGRAMME_TOKEN: "0123456789abcdef".repeat(4) };

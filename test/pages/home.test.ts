@@ -1,6 +1,6 @@
 import { expect, test as plain } from "vitest";
-import { send } from "../support/raw-http.ts";
-import { openTestServer, tenantTest as test } from "../support/test-server.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { openTestServer, tenantTest as test } from "../support/servers/test-server.ts";
 
 /** What browsers send. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";

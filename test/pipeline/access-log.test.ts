@@ -6,10 +6,10 @@ import { createId } from "../../src/lib/ids.ts";
 import { createAccessLog } from "../../src/pipeline/audit/access-log.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { ownDatabase } from "../support/database.ts";
-import { rest } from "../support/raw-http.ts";
-import { listAudit } from "../support/state.ts";
-import { openTestServer, TestClock, type TestServer, test } from "../support/test-server.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { listAudit } from "../support/data/state.ts";
+import { ownDatabase } from "../support/database/database.ts";
+import { openTestServer, TestClock, type TestServer, test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 describe("a request that changes nothing", () => {

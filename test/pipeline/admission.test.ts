@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
-import { listAudit } from "../support/state.ts";
-import { openTestServer, type TestServer, test as withDesk } from "../support/test-server.ts";
+import { listAudit } from "../support/data/state.ts";
+import { openTestServer, type TestServer, test as withDesk } from "../support/servers/test-server.ts";
 
 const requestsPerMinute = 100;
 

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { createId } from "../../src/lib/ids.ts";
 import type { RecordChange, Watcher } from "../../src/pipeline/change-feed.ts";
-import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 /** Somebody who writes down what they are told. */

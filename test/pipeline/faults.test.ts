@@ -9,10 +9,10 @@ import { handlers } from "../../src/service/index.ts";
 import type { Handlers } from "../../src/store/handler-context.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { rest } from "../support/raw-http.ts";
-import { createFactory } from "../support/seed-factory.ts";
-import { readState } from "../support/state.ts";
-import { ClientProblem, openTestServer, TestClock, test } from "../support/test-server.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
+import { readState } from "../support/data/state.ts";
+import { ClientProblem, openTestServer, TestClock, test } from "../support/servers/test-server.ts";
 
 const secret = "secret at /srv/programme/db.ts:42";
 

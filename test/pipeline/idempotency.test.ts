@@ -2,12 +2,12 @@ import { describe, expect, test as plain } from "vitest";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { errorCatalog, type Fault } from "../../src/contract/errors.ts";
 import type { OperationName } from "../../src/contract/index.ts";
-import { rescope } from "../support/edit.ts";
-import { type RawAnswer, rest } from "../support/raw-http.ts";
-import { personFieldIds } from "../support/seed-factory.ts";
-import { openServersOnOneDatabase } from "../support/shared-database.ts";
-import { listAudit, readState } from "../support/state.ts";
-import { openTestServer, type TestServer, test } from "../support/test-server.ts";
+import { type RawAnswer, rest } from "../support/clients/raw-http.ts";
+import { rescope } from "../support/data/edit.ts";
+import { personFieldIds } from "../support/data/seed-factory.ts";
+import { listAudit, readState } from "../support/data/state.ts";
+import { openServersOnOneDatabase } from "../support/database/shared-database.ts";
+import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
 
 const person = { kinds: ["contact"], provenance: { source: "crm" } };
 const key = { "idempotency-key": "7f1c" };

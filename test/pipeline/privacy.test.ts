@@ -5,9 +5,9 @@ import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { Person } from "../../src/contract/persons.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { createRedactor } from "../../src/pipeline/steps/redact.ts";
-import { fieldIds, personFieldIds } from "../support/seed-factory.ts";
-import { listChanges } from "../support/state.ts";
-import { openTestServer, type TestServer, test } from "../support/test-server.ts";
+import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
+import { listChanges } from "../support/data/state.ts";
+import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
 
 const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
 

@@ -3,9 +3,9 @@ import { describe, expect, onTestFinished, test as plain } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
 import { createRateLimiter, RateLimited } from "../../src/pipeline/rate-limiter.ts";
 import { openStore } from "../../src/store/open.ts";
-import { type RawAnswer, rest } from "../support/raw-http.ts";
-import { openServersOnOneDatabase } from "../support/shared-database.ts";
-import { openTestServer, TestClock, type TestServer, test as withDesk } from "../support/test-server.ts";
+import { type RawAnswer, rest } from "../support/clients/raw-http.ts";
+import { openServersOnOneDatabase } from "../support/database/shared-database.ts";
+import { openTestServer, TestClock, type TestServer, test as withDesk } from "../support/servers/test-server.ts";
 
 const limit = 300;
 

@@ -1,8 +1,8 @@
 import { Problem } from "../../src/contract/errors.ts";
 import type { PortalActionArguments, PortalActionName, PortalActionResult } from "../../src/contract/portal.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
-import { listChanges } from "../support/state.ts";
-import { ClientProblem, type TestServer } from "../support/test-server.ts";
+import { listChanges } from "../support/data/state.ts";
+import { ClientProblem, type TestServer } from "../support/servers/test-server.ts";
 
 type Act = <Name extends PortalActionName>(
   name: Name,

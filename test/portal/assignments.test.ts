@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import type { AssignmentStatus } from "../../src/contract/assignments.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 import { actAt, lastEntries } from "./act.ts";
 

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openMailSetup } from "../mail/mail-server.ts";
-import { type Home, openHome } from "../support/program.ts";
-import { fieldIds } from "../support/seed-factory.ts";
+import { fieldIds } from "../support/data/seed-factory.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 
 /** An organisation in the database of a home, made and left by this process. */
 async function furnish(home: Home) {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { tenantTest as test } from "../support/test-server.ts";
+import { tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 import { actAt, lastEntries } from "./act.ts";
 

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { type EventType, events } from "../../src/contract/events.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { openMailSetup } from "../mail/mail-server.ts";
-import { openHome } from "../support/program.ts";
-import { listChanges } from "../support/state.ts";
+import { listChanges } from "../support/data/state.ts";
+import { openHome } from "../support/processes/program.ts";
 
 const small = ["--applicants", "16", "--reviewers", "4"];
 

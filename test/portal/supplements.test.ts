@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { fieldIds } from "../support/seed-factory.ts";
-import { tenantTest as test } from "../support/test-server.ts";
+import { fieldIds } from "../support/data/seed-factory.ts";
+import { tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 import { actAt, lastEntries, loadRow } from "./act.ts";
 

@@ -1,9 +1,9 @@
 import { Client } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { excludeSensitiveScopes, scopes } from "../../src/contract/access/scopes.ts";
-import { openRemote } from "../support/remote-server.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
-import { openTestServer } from "../support/test-server.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
 
 const ordinary = [...excludeSensitiveScopes(new Set(scopes))];
 const phone = "+44 20 7946 0018";

@@ -1,9 +1,9 @@
 import { Client } from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { computeChangeDigest } from "../../src/pipeline/audit/change-digest.ts";
-import { openRemote, throughRemote } from "../support/remote-server.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
+import { openRemote, throughRemote } from "../support/servers/remote-server.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 /** Of which no part may be found out: in it are letters that no name here has. */
 const address = "qwz.jyxk@hvpq-fjz.org";

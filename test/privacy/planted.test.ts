@@ -4,10 +4,10 @@ import { excludeSensitiveScopes, type Scope, scopes } from "../../src/contract/a
 import { fillTemplate } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
-import { runDueExports } from "../support/exports.ts";
-import { rest, send } from "../support/raw-http.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { rest, send } from "../support/clients/raw-http.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
+import { runDueExports } from "../support/data/exports.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { plantedDesk, type Secret } from "./planting.ts";
 
 const ordinary = [...excludeSensitiveScopes(new Set(scopes))];

@@ -3,8 +3,8 @@ import { sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { type FieldAnnotation, getAnnotation, unwrap } from "../../src/contract/definition/field-annotations.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import { tables } from "../../src/store/tables.ts";
-import { createFactory, fieldIds, personFieldIds } from "../support/seed-factory.ts";
-import type { TestServer } from "../support/test-server.ts";
+import { createFactory, fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 
 /** Why a value may not be seen: by its form or kind, for its person's sake, or because a form says so. */
 type Kind = "contact" | "sensitive" | "answer";

@@ -2,8 +2,8 @@ import { Client } from "@modelcontextprotocol/client";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ordinaryScopes } from "../../src/commands/tokens/tokens.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 const secrets = {
   email: "ada.lovelace@engine.example",

@@ -1,7 +1,7 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import type { Ending } from "../support/processes.ts";
+import type { Ending } from "../support/processes/processes.ts";
 
 /** Deals requests out to replicas, one after the other: no two in a row go to the same. */
 export interface Balancer {

@@ -3,8 +3,8 @@ import type { EventPayload } from "../../src/contract/events.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { readHeader } from "../mail/mail-server.ts";
-import { listAudit } from "../support/state.ts";
-import type { TestServer } from "../support/test-server.ts";
+import { listAudit } from "../support/data/state.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 import type { Accepted } from "./mixed-load.ts";
 import { exportIntervalMs, type ReplicaSet } from "./replica-set.ts";
 

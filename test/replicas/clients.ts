@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OperationName } from "../../src/contract/index.ts";
-import { type RawAnswer, rest } from "../support/raw-http.ts";
+import { type RawAnswer, rest } from "../support/clients/raw-http.ts";
 
 export type Args = Readonly<Record<string, unknown>>;
 export type Revision = "2025-06-18" | "2026-07-28";

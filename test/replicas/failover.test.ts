@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
-import { rest } from "../support/raw-http.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { type PostgresServer, startPostgres } from "../support/database/postgres-server.ts";
 import { expectConfirmations, expectEvents, expectExports, expectMail, expectSubmissions } from "./checks.ts";
 import { callTool, openSession, type ToolAnswer } from "./clients.ts";
 import { openReplicaSet, settled } from "./replica-set.ts";

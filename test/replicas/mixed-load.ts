@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { rest } from "../support/raw-http.ts";
-import { fieldIds } from "../support/seed-factory.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { fieldIds } from "../support/data/seed-factory.ts";
 import { type Args, Crowd, callTool, insist, openSession, Tally, type ToolAnswer, tried } from "./clients.ts";
 
 /** What the clients work on; each kind of them has tokens of its own. */

@@ -1,7 +1,7 @@
 import { inject, onTestFinished } from "vitest";
-import { openDatabases } from "../support/database-server.ts";
-import type { Ending } from "../support/processes.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { openDatabases } from "../support/database/database-server.ts";
+import type { Ending } from "../support/processes/processes.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 /** A service on a PostgreSQL database that others can stand on too; it ends with the test, if nothing else is said. */
 export async function openPostgresServer(

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { ToolResult } from "../support/clients.ts";
+import type { ToolResult } from "../support/clients/clients.ts";
 
 const protocolVersion = "2025-06-18";
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { openMailServer, smtp } from "../mail/mail-server.ts";
-import { startProcess } from "../support/processes.ts";
+import { startProcess } from "../support/processes/processes.ts";
 import { waitFor } from "../support/wait.ts";
 import { openReceiver } from "../webhooks/receiver.ts";
 import { openBalancer } from "./balancer.ts";

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { createSettings } from "../support/database-settings.ts";
-import { freePort } from "../support/postgres-server.ts";
+import { createSettings } from "../support/database/database-settings.ts";
+import { freePort } from "../support/database/postgres-server.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 

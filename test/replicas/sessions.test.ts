@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { browsers, toldMs } from "../resources/browsers.ts";
-import { clients, type Human, type ToolClient } from "../support/clients.ts";
-import { type Ending, startProcess } from "../support/processes.ts";
-import type { TestServer } from "../support/test-server.ts";
+import { clients, type Human, type ToolClient } from "../support/clients/clients.ts";
+import { type Ending, startProcess } from "../support/processes/processes.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { openBalancer } from "./balancer.ts";
 import { openPostgresServer } from "./postgres-server.ts";

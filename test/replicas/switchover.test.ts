@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { type PostgresPair, queryOn, standbyName, startPostgresPair } from "../support/postgres-server.ts";
-import { type OtherProcess, startProcess } from "../support/processes.ts";
-import { rest, send } from "../support/raw-http.ts";
-import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { rest, send } from "../support/clients/raw-http.ts";
+import { type PostgresPair, queryOn, standbyName, startPostgresPair } from "../support/database/postgres-server.ts";
+import { type OtherProcess, startProcess } from "../support/processes/processes.ts";
+import { openTcpProxy, type TcpProxy } from "../support/servers/tcp-proxy.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 interface Scene {

@@ -8,9 +8,9 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { onTestFinished } from "vitest";
-import { namingMethods } from "../support/clients.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
-import type { TestServer } from "../support/test-server.ts";
+import { namingMethods } from "../support/clients/clients.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 
 /** What a client was told without asking for it just then. */
 export interface Heard {

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { type Browser, browse, browsers, refusal } from "./browsers.ts";
 
 type Chosen = Record<string, string>;

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { tenantTest as test } from "../support/test-server.ts";
+import { tenantTest as test } from "../support/servers/test-server.ts";
 import { browse, browsers, refusal } from "./browsers.ts";
 
 interface Entry {

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { createSettings } from "../support/database-settings.ts";
+import { createSettings } from "../support/database/database-settings.ts";
 
 /** Another process on the same database: `other-process.ts <database> <token> <programId> <version>` renames a programme. */
 const [database = "", token = "", programId = "", version = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { openTestServer, tenantTest as test } from "../support/test-server.ts";
+import { openTestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { browse, browsers, refusal } from "./browsers.ts";
 
 const names = [

@@ -2,8 +2,8 @@ import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { expandResource } from "../../src/contract/definition/resource.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { listAudit } from "../support/state.ts";
-import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { listAudit } from "../support/data/state.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { browse, browsers, refusal } from "./browsers.ts";
 
 const reads = operationNames.filter((name) => operations[name].effect === "read");

@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished } from "vitest";
-import { ownDatabase } from "../support/database.ts";
-import { rescope } from "../support/edit.ts";
-import { recordStatements } from "../support/statements.ts";
-import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { rescope } from "../support/data/edit.ts";
+import { ownDatabase } from "../support/database/database.ts";
+import { recordStatements } from "../support/database/statements.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { browse, browsers, quiet, refusal } from "./browsers.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listAudit, listChanges } from "../support/state.ts";
+import { listAudit, listChanges } from "../support/data/state.ts";
 import { answers, openReceiver } from "../webhooks/receiver.ts";
 import { day, openWebhookServer, type WebhookServer } from "../webhooks/webhook-server.ts";
 

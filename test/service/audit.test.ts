@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { readPages } from "../support/lists.ts";
-import { surfaces, type TestServer, test } from "../support/test-server.ts";
+import { readPages } from "../support/data/lists.ts";
+import { surfaces, type TestServer, test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 /** Entries of two programmes as other actors of the product make them, a second apart, oldest first. */

@@ -1,9 +1,9 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { seedMany } from "../support/lists.ts";
-import { listChanges } from "../support/state.ts";
-import { recordStatements } from "../support/statements.ts";
-import { surfaces, type TestServer, test } from "../support/test-server.ts";
+import { seedMany } from "../support/data/lists.ts";
+import { listChanges } from "../support/data/state.ts";
+import { recordStatements } from "../support/database/statements.ts";
+import { surfaces, type TestServer, test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const message = { subject: "News", body: "Dear all,\n\nit begins." };

@@ -1,10 +1,10 @@
 import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { seedMany } from "../support/lists.ts";
-import { field, personFieldIds } from "../support/seed-factory.ts";
-import { recordStatements } from "../support/statements.ts";
-import { type Surface, surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { seedMany } from "../support/data/lists.ts";
+import { field, personFieldIds } from "../support/data/seed-factory.ts";
+import { recordStatements } from "../support/database/statements.ts";
+import { type Surface, surfaces, type TestCaller, type TestServer, test } from "../support/servers/test-server.ts";
 
 const { standard, pii, restricted } = personFieldIds;
 const person = { customFields: { [standard]: "weaving", [pii]: "1971-05-01", [restricted]: "asthma" } };

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
-import { personFieldIds } from "../support/seed-factory.ts";
-import { surfaces, test } from "../support/test-server.ts";
+import { personFieldIds } from "../support/data/seed-factory.ts";
+import { surfaces, test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const { standard, pii, restricted } = personFieldIds;

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { LifecycleStatus } from "../../src/contract/programs.ts";
-import { surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestCaller, type TestServer, test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 /** The moves of a programme without submissions, written out. */

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { surfaces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/servers/test-server.ts";
 
 /** Both kinds of record that are kept in versions: how they are read, and one version made. */
 const kinds = [

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { fieldIds } from "../support/seed-factory.ts";
-import { type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { fieldIds } from "../support/data/seed-factory.ts";
+import { type TestCaller, type TestServer, test } from "../support/servers/test-server.ts";
 import { recordTrace } from "../support/trace.ts";
 
 const noor = { firstName: "Noor", lastName: "Haddad" };

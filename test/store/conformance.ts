@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
 import type { PipelineTransaction, Store } from "../../src/store/port.ts";
 import { type NewRow, type TableName, tables, toRefKey } from "../../src/store/tables.ts";
-import { createFactory } from "../support/seed-factory.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
 import { arbitraryOf } from "./arbitrary.ts";
 import { ledgers } from "./ledgers.ts";
 import { lists } from "./lists.ts";

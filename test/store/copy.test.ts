@@ -12,9 +12,9 @@ import { migrations } from "../../src/store/migrations/migrate.ts";
 import { inspectStore, openEngine, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { readSchema } from "../../src/store/schema/read-schema.ts";
-import { type Databases, openDatabases } from "../support/database-server.ts";
-import { temporaryDirectory } from "../support/directory.ts";
-import { edit } from "../support/edit.ts";
+import { edit } from "../support/data/edit.ts";
+import { type Databases, openDatabases } from "../support/database/database-server.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
 import { benchOf } from "./conformance.ts";
 import { entry, token } from "./ledgers.ts";
 

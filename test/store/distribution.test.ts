@@ -6,10 +6,10 @@ import { type DistributedTable, distributed, whole } from "../../scripts/distrib
 import type { Engine } from "../../src/store/engine.ts";
 import { openEngine, openStore } from "../../src/store/open.ts";
 import { readSchema } from "../../src/store/schema/read-schema.ts";
-import { type Databases, openDatabases } from "../support/database-server.ts";
-import { createSettings } from "../support/database-settings.ts";
-import { temporaryDirectory } from "../support/directory.ts";
-import { openTestServer } from "../support/test-server.ts";
+import { type Databases, openDatabases } from "../support/database/database-server.ts";
+import { createSettings } from "../support/database/database-settings.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
 
 let databases: Databases;
 

@@ -4,7 +4,7 @@ import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { EventPayload } from "../../src/contract/events.ts";
 import { createId } from "../../src/lib/ids.ts";
 import type { AuditFilter, StoredAnswer } from "../../src/store/port.ts";
-import { listAudit } from "../support/state.ts";
+import { listAudit } from "../support/data/state.ts";
 import { type Bench, now } from "./conformance.ts";
 
 const at = (ms: number) => new Date(Date.parse(now) + ms).toISOString();

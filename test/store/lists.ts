@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
 import type { ListOrder, Query } from "../../src/store/port.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
-import { createFactory } from "../support/seed-factory.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
 import type { Bench } from "./conformance.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 20) + ms).toISOString();

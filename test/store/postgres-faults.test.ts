@@ -3,10 +3,10 @@ import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { openDatabases, runOn } from "../support/database-server.ts";
-import { type PostgresServer, queryOn, startPostgres } from "../support/postgres-server.ts";
-import { createFactory } from "../support/seed-factory.ts";
-import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
+import { openDatabases, runOn } from "../support/database/database-server.ts";
+import { type PostgresServer, queryOn, startPostgres } from "../support/database/postgres-server.ts";
+import { openTcpProxy, type TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { benchOf } from "./conformance.ts";
 
 /** A server of this file's own: it is halted. */

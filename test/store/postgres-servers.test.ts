@@ -4,10 +4,10 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { inspectStore, openStore } from "../../src/store/open.ts";
-import { selfSigned } from "../support/certificate.ts";
-import { runOn } from "../support/database-server.ts";
-import { temporaryDirectory } from "../support/directory.ts";
-import { freePort, type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { runOn } from "../support/database/database-server.ts";
+import { freePort, type PostgresServer, startPostgres } from "../support/database/postgres-server.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
+import { selfSigned } from "../support/servers/certificate.ts";
 
 /** Encrypts, with a certificate for the name `localhost` alone, and listens on a socket too. */
 let encrypting: PostgresServer;

@@ -4,8 +4,14 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { inspectStore, openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { type Databases, openDatabases, openIsolated, runOn, type TestDatabase } from "../support/database-server.ts";
-import { edit } from "../support/edit.ts";
+import { edit } from "../support/data/edit.ts";
+import {
+  type Databases,
+  openDatabases,
+  openIsolated,
+  runOn,
+  type TestDatabase,
+} from "../support/database/database-server.ts";
 import { benchOf, conformance } from "./conformance.ts";
 import { allApplied, migrations } from "./migrations.ts";
 import { processes } from "./processes.ts";

@@ -6,7 +6,7 @@ import type { EventPayload } from "../../src/contract/events.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { createFactory } from "../support/seed-factory.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
 import { benchOf, now } from "./conformance.ts";
 import { entry, token } from "./ledgers.ts";
 import { allApplied } from "./migrations.ts";

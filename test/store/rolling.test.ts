@@ -5,10 +5,10 @@ import type { Db } from "../../src/store/database.ts";
 import { type Migrations, migrateDatabase, migrations } from "../../src/store/migrations/migrate.ts";
 import { inspectStore, openEngine, openStore } from "../../src/store/open.ts";
 import { createSqlStore } from "../../src/store/sql-store.ts";
-import { type Databases, openDatabases } from "../support/database-server.ts";
-import { temporaryDirectory } from "../support/directory.ts";
-import { startProcess } from "../support/processes.ts";
-import { createFactory } from "../support/seed-factory.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
+import { type Databases, openDatabases } from "../support/database/database-server.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
+import { startProcess } from "../support/processes/processes.ts";
 
 let databases: Databases;
 

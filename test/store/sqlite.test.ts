@@ -8,7 +8,7 @@ import type { Database } from "../../src/store/database.ts";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
-import { listAudit } from "../support/state.ts";
+import { listAudit } from "../support/data/state.ts";
 import { benchOf, conformance } from "./conformance.ts";
 import { entry } from "./ledgers.ts";
 import { allApplied, migrations } from "./migrations.ts";

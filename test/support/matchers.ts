@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { ClientProblem } from "./test-server.ts";
+import { ClientProblem } from "./servers/test-server.ts";
 
 expect.extend({
   /** A refusal with this catalogue code, and these details where given. */

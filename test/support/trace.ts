@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventPayload } from "../../src/contract/events.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";
-import { readState } from "./state.ts";
-import { ClientProblem, type TestServer } from "./test-server.ts";
+import { readState } from "./data/state.ts";
+import { ClientProblem, type TestServer } from "./servers/test-server.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type State = Readonly<Record<string, readonly unknown[]>>;

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryDirectory } from "../support/directory.ts";
-import { openRemote } from "../support/remote-server.ts";
-import { openTestServer } from "../support/test-server.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
 import { openCounted, scrape } from "./scrape.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");

@@ -7,8 +7,8 @@ import { unwatched } from "../../src/lib/telemetry.ts";
 import { slowClientAfterMs } from "../../src/transport/http/concurrency-limiter.ts";
 import { type HttpSurfaces, httpTimeouts, listenHttp, maxHeaderBytes } from "../../src/transport/http/server.ts";
 import { maxStreamsPerCaller } from "../../src/transport/sessions/listen.ts";
-import { rest, send } from "../support/raw-http.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { rest, send } from "../support/clients/raw-http.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { listenFor, listenInSession } from "./streams.ts";
 

@@ -2,9 +2,9 @@ import { readdir } from "node:fs/promises";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { mailFrom, openMailServer } from "../mail/mail-server.ts";
-import { newDatabase } from "../support/database.ts";
-import { getFilesPrefix } from "../support/database-settings.ts";
-import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+import { newDatabase } from "../support/database/database.ts";
+import { getFilesPrefix } from "../support/database/database-settings.ts";
+import { openTestServer, TestClock, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 interface Process {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { failuresToOpen } from "../../src/upstream/remote/circuit-breaker.ts";
-import { temporaryDirectory } from "../support/directory.ts";
-import { send } from "../support/raw-http.ts";
-import { openRemote } from "../support/remote-server.ts";
-import { openTestServer, type TestClock } from "../support/test-server.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
+import { openTestServer, type TestClock } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
 

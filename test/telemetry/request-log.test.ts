@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
-import { clients } from "../support/clients.ts";
-import { rest, send } from "../support/raw-http.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { clients } from "../support/clients/clients.ts";
+import { rest, send } from "../support/clients/raw-http.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { send } from "../support/raw-http.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

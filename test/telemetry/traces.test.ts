@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { isTracingConfigured, readSampling } from "../../src/telemetry/environment.ts";
-import { rest, send } from "../support/raw-http.ts";
-import { openRemote } from "../support/remote-server.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { rest, send } from "../support/clients/raw-http.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
 import { type Collector, openCollector } from "./collector.ts";

@@ -5,10 +5,10 @@ import { limits } from "../../src/contract/access/limits.ts";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
-import { exampleArguments } from "../support/arguments.ts";
-import { send } from "../support/raw-http.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
+import { exampleArguments } from "../support/data/arguments.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 /** JSON text by argument name: only text can say all that may come. */
 type Texts = Readonly<Record<string, string>>;

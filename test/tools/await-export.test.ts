@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { scopes } from "../../src/contract/access/scopes.ts";
-import { clients, readError, type ToolClient } from "../support/clients.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { clients, readError, type ToolClient } from "../support/clients/clients.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 async function scene(
   environment: Record<string, string> = {},

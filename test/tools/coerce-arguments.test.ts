@@ -6,7 +6,7 @@ import { type OperationName, operationNames, operations } from "../../src/contra
 import { getToolArguments } from "../../src/tools/catalog/tool-options.ts";
 import { coerceArguments } from "../../src/tools/coerce-arguments.ts";
 import { arbitraryOf } from "../store/arbitrary.ts";
-import { exampleArguments } from "../support/arguments.ts";
+import { exampleArguments } from "../support/data/arguments.ts";
 
 function read(name: OperationName, args: Record<string, unknown>) {
   return coerceArguments(getToolArguments(name).shape, args);

@@ -3,8 +3,8 @@ import { loadConfig } from "../../src/config/load.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
 import { readScopes, type Scope } from "../../src/contract/access/scopes.ts";
 import { type callNames, getToolset, operationNames, operations } from "../../src/contract/index.ts";
-import { clients, readConfirmation, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { clients, readConfirmation, readError, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 async function scene(environment: Record<string, string>, granted?: readonly Scope[]) {
   const { server, close } = await openTestServer(environment);

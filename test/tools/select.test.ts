@@ -2,8 +2,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { findNearNames } from "../../src/lib/did-you-mean.ts";
 import { getRecordSchema, resolveSelection } from "../../src/tools/results/field-selection.ts";
-import { clients, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { openTestServer } from "../support/test-server.ts";
+import { clients, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
 
 type Row = Record<string, unknown>;
 

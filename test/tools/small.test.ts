@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { limits } from "../../src/contract/access/limits.ts";
-import { clients, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { seedMany } from "../support/lists.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { clients, readError, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { seedMany } from "../support/data/lists.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 type Row = Record<string, unknown>;
 

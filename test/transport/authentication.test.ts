@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSession } from "../replicas/raw-session.ts";
-import { clients, readConfirmation } from "../support/clients.ts";
-import { openGateway, postMcp } from "../support/gateway.ts";
-import { openTestServer } from "../support/test-server.ts";
+import { clients, readConfirmation } from "../support/clients/clients.ts";
+import { openGateway, postMcp } from "../support/servers/gateway.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
 
 const confirmed = { action: "accept", content: { confirm: true } } as const;
 

@@ -3,7 +3,9 @@ import { type Scope, scopes, sensitiveScope } from "../../src/contract/access/sc
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
-import { clientsOverHttp, readConfirmation, readError } from "../support/clients.ts";
+import { clientsOverHttp, readConfirmation, readError } from "../support/clients/clients.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { personFieldIds } from "../support/data/seed-factory.ts";
 import {
   type Behind,
   callTool,
@@ -16,9 +18,7 @@ import {
   readMessage,
   scopesWithout,
   toolNames,
-} from "../support/gateway.ts";
-import { rest } from "../support/raw-http.ts";
-import { personFieldIds } from "../support/seed-factory.ts";
+} from "../support/servers/gateway.ts";
 
 describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (behind) => {
   test.each(clientsOverHttp)("shows clients of %s what their key may use, and refuses the rest", async (_, connect) => {

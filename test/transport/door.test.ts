@@ -5,9 +5,9 @@ import { limits } from "../../src/contract/access/limits.ts";
 import { maxUnknownPerMinute } from "../../src/transport/auth/unknown-tokens.ts";
 import { getClientAddress } from "../../src/transport/http/client-address.ts";
 import { getMessagesPerMinute, maxBatch } from "../../src/transport/http/mcp-admission.ts";
-import { type RawAnswer, send } from "../support/raw-http.ts";
-import { listAudit } from "../support/state.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { type RawAnswer, send } from "../support/clients/raw-http.ts";
+import { listAudit } from "../support/data/state.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 async function deskWith(requestsPerMinute: number): Promise<TestServer> {
   const { server, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: String(requestsPerMinute) });

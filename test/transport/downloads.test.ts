@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { describe, expect } from "vitest";
-import { getFilesPrefix } from "../support/database-settings.ts";
-import { rest, send } from "../support/raw-http.ts";
-import { openServersOnOneDatabase } from "../support/shared-database.ts";
-import { type TestServer, test } from "../support/test-server.ts";
+import { rest, send } from "../support/clients/raw-http.ts";
+import { getFilesPrefix } from "../support/database/database-settings.ts";
+import { openServersOnOneDatabase } from "../support/database/shared-database.ts";
+import { type TestServer, test } from "../support/servers/test-server.ts";
 
 const bytes = Buffer.from("%PDF-1.7 and what an applicant wrote");
 

@@ -1,9 +1,9 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished } from "vitest";
-import { type AnswerPath, answerPaths, byAnswerPath } from "../support/answer-paths.ts";
-import { send } from "../support/raw-http.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
-import { type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
+import { type AnswerPath, answerPaths, byAnswerPath } from "../support/servers/answer-paths.ts";
+import { type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 
 interface Request {
   readonly jsonrpc: "2.0";

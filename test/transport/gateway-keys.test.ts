@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
-import { listTools, openGateway, postMcp, toolNames } from "../support/gateway.ts";
-import { openTestServer } from "../support/test-server.ts";
+import { listTools, openGateway, postMcp, toolNames } from "../support/servers/gateway.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 describe("the file of keys", () => {

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test as plain } from "vitest";
-import { rest, send } from "../support/raw-http.ts";
-import { openTestServer, tenantTest as test } from "../support/test-server.ts";
+import { rest, send } from "../support/clients/raw-http.ts";
+import { openTestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 const doors = ["/mcp", "/integrations/v1/programs", "/files/x"];

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { listenMethod } from "../../src/transport/server-info.ts";
 import { createListening } from "../../src/transport/sessions/listen.ts";
 import type { Upstream, Watcher } from "../../src/upstream/port.ts";
-import { type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 const uri = "programme://programs";

@@ -6,10 +6,10 @@ import {
 import { describe, expect } from "vitest";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { clients, clientsOverHttp, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { type RawAnswer, send } from "../support/raw-http.ts";
-import { listAudit } from "../support/state.ts";
-import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { clients, clientsOverHttp, readError, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { type RawAnswer, send } from "../support/clients/raw-http.ts";
+import { listAudit } from "../support/data/state.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 
 /** One JSON-RPC request as 2025-era clients without a session send it. */
 function post(

@@ -1,10 +1,15 @@
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { fetchTimeoutMs } from "../../src/transport/auth/oauth-token-verifier.ts";
-import { listTools, postMcp, toolNames } from "../support/gateway.ts";
-import { expectRefused, openGuardedServer, openServerGuardedBy, readStatus } from "../support/guarded-server.ts";
-import { openIssuer, type TestIssuer } from "../support/issuer.ts";
-import { TestClock } from "../support/test-server.ts";
+import { listTools, postMcp, toolNames } from "../support/servers/gateway.ts";
+import {
+  expectRefused,
+  openGuardedServer,
+  openServerGuardedBy,
+  readStatus,
+} from "../support/servers/guarded-server.ts";
+import { openIssuer, type TestIssuer } from "../support/servers/issuer.ts";
+import { TestClock } from "../support/servers/test-server.ts";
 
 afterEach(() => void vi.useRealTimers());
 

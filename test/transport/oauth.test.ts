@@ -8,7 +8,8 @@ import { loadConfig } from "../../src/config/load.ts";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
-import { clientsOverHttp, readConfirmation, readError, type ToolResult } from "../support/clients.ts";
+import { clientsOverHttp, readConfirmation, readError, type ToolResult } from "../support/clients/clients.ts";
+import { send } from "../support/clients/raw-http.ts";
 import {
   type Behind,
   callTool,
@@ -18,11 +19,10 @@ import {
   readCalled,
   readMessage,
   toolNames,
-} from "../support/gateway.ts";
-import { openGuardedServer, openShared, readChallenge } from "../support/guarded-server.ts";
-import type { TestIssuer } from "../support/issuer.ts";
-import { send } from "../support/raw-http.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+} from "../support/servers/gateway.ts";
+import { openGuardedServer, openShared, readChallenge } from "../support/servers/guarded-server.ts";
+import type { TestIssuer } from "../support/servers/issuer.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 const ordinary = scopes.filter((scope) => scope !== sensitiveScope);

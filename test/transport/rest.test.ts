@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
-import { type RawAnswer, rest, send } from "../support/raw-http.ts";
-import { listAudit, readState } from "../support/state.ts";
-import { type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { type RawAnswer, rest, send } from "../support/clients/raw-http.ts";
+import { listAudit, readState } from "../support/data/state.ts";
+import { type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 
 type Headers_ = Record<string, string>;
 

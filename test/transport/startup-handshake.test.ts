@@ -6,7 +6,7 @@ import { type StartupHandshake, startHandshake } from "../../src/app/startup.ts"
 import { issueProcessToken } from "../../src/commands/tokens/local-token.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
 import type { StdioTransport } from "../../src/transport/stdio/stdio-transport.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
 
 const productToken = "0123456789abcdef".repeat(4);
 const product = { PROGRAMME_BASE_URL: "http://127.0.0.1:9", PROGRAMME_TOKEN: productToken };

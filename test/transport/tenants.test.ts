@@ -4,7 +4,8 @@ import { sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 import { browsers } from "../resources/browsers.ts";
-import { clientsOverHttp, readConfirmation, readError } from "../support/clients.ts";
+import { clientsOverHttp, readConfirmation, readError } from "../support/clients/clients.ts";
+import { personFieldIds } from "../support/data/seed-factory.ts";
 import {
   callTool,
   listTools,
@@ -14,10 +15,9 @@ import {
   readMessage,
   scopesWithout,
   toolNames,
-} from "../support/gateway.ts";
-import { openRemote } from "../support/remote-server.ts";
-import { personFieldIds } from "../support/seed-factory.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+} from "../support/servers/gateway.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
 describe("two tenants with their own product tokens, on one process before a remote service", () => {

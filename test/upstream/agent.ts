@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import type { App } from "../../src/app/app.ts";
 import { type OperationName, operationNames } from "../../src/contract/index.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
-import { createStdioPair } from "../support/stdio-pair.ts";
+import { createStdioPair } from "../support/clients/stdio-pair.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
 type Data = any;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openRemote } from "../support/remote-server.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
 import { openAgent } from "./agent.ts";
 import { answering, type Behaviour, status } from "./misbehaving-proxy.ts";
 import { openRemoteSetup } from "./remote-setup.ts";

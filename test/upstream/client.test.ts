@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createNetServer, type Server as NetServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createHttpClient, type HttpClientOptions } from "../../src/upstream/remote/http-client.ts";
-import { selfSigned } from "../support/certificate.ts";
+import { selfSigned } from "../support/servers/certificate.ts";
 
 const envelope = JSON.stringify({ success: true, data: [] });
 

@@ -8,8 +8,8 @@ import { splitInput } from "../../src/contract/definition/operation.ts";
 import { createScopeProbe } from "../../src/contract/definition/scope-probe.ts";
 import { operations } from "../../src/contract/index.ts";
 import { validateInput } from "../../src/pipeline/steps/validate.ts";
-import { selfSigned } from "../support/certificate.ts";
-import { openHome } from "../support/program.ts";
+import { openHome } from "../support/processes/program.ts";
+import { selfSigned } from "../support/servers/certificate.ts";
 import { examine, failures, listening } from "./examine.ts";
 import { openService } from "./service.ts";
 

@@ -2,7 +2,7 @@ import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { runDoctor as examineCommand } from "../../src/commands/doctor/doctor.ts";
-import type { Home } from "../support/program.ts";
+import type { Home } from "../support/processes/program.ts";
 
 interface Check {
   readonly name: string;

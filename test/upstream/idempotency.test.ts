@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { TestServer } from "../support/test-server.ts";
-import { openTestServer } from "../support/test-server.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
 import { type Agent, openAgent } from "./agent.ts";
 import { drop, status } from "./misbehaving-proxy.ts";
 import { openRemoteSetup } from "./remote-setup.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createCircuitBreaker, type Permit } from "../../src/upstream/remote/circuit-breaker.ts";
 import { createRateThrottle } from "../../src/upstream/remote/rate-throttle.ts";
-import { TestClock } from "../support/test-server.ts";
+import { TestClock } from "../support/servers/test-server.ts";
 import { openAgent } from "./agent.ts";
 import { status } from "./misbehaving-proxy.ts";
 import { openRemoteSetup } from "./remote-setup.ts";

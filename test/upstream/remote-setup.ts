@@ -2,8 +2,8 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import type { App } from "../../src/app/app.ts";
-import { openRemote } from "../support/remote-server.ts";
-import { openTestServer, type TestClock, type TestServer } from "../support/test-server.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
+import { openTestServer, type TestClock, type TestServer } from "../support/servers/test-server.ts";
 import { type Agent, type Finishing, openAgent } from "./agent.ts";
 import { type MisbehavingProxy, openMisbehaving } from "./misbehaving-proxy.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { browsers, quiet } from "../resources/browsers.ts";
-import { TestClock } from "../support/test-server.ts";
+import { TestClock } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { openAgent } from "./agent.ts";
 import { status } from "./misbehaving-proxy.ts";

@@ -3,8 +3,8 @@ import { issueToken } from "../../src/commands/tokens/tokens.ts";
 import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { type Home, openHome } from "../support/program.ts";
-import { createFactory, type Factory } from "../support/seed-factory.ts";
+import { createFactory, type Factory } from "../support/data/seed-factory.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 
 /** The embedded service in a process of its own, with its database at hand. It ends with the test. */
 export interface Service {

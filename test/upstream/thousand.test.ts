@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createSeededRandom } from "../../src/lib/crypto/random.ts";
-import { openRemote } from "../support/remote-server.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
 import { type Agent, type Outcome, openAgent } from "./agent.ts";
 import { openMisbehaving, passingFaults } from "./misbehaving-proxy.ts";
 import { openService, type Service } from "./service.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Home, openHome } from "../support/program.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 import { examine, failures, listening } from "./examine.ts";
 import { openService, type Service } from "./service.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Scope, scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { callNames, operationNames, operations } from "../../src/contract/index.ts";
-import { clients, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { openGateway } from "../support/gateway.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { clients, readError, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { openGateway } from "../support/servers/gateway.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { createEvent, deliver } from "./event-sender.ts";
 import { openRemoteProgram } from "./remote-program.ts";
 

@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { createExample } from "../../src/contract/definition/example.ts";
 import { type EventType, events } from "../../src/contract/events.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { type RawAnswer, send } from "../support/raw-http.ts";
+import { type RawAnswer, send } from "../support/clients/raw-http.ts";
 
 /** An event as a product sends it. */
 export interface SentEvent {

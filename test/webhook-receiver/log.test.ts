@@ -12,7 +12,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { selectStep } from "../../src/store/queries/query.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
-import { temporaryDirectory } from "../support/directory.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
 import { createEvent, type SentEvent } from "./event-sender.ts";
 
 const kinds = listVisibleKinds(new Set(scopes));

@@ -3,8 +3,8 @@ import { onTestFinished } from "vitest";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import { type LoggedEvent, listVisibleKinds } from "../../src/contract/event-log.ts";
 import { openStore } from "../../src/store/open.ts";
-import { ownDatabase } from "../support/database.ts";
-import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+import { ownDatabase } from "../support/database/database.ts";
+import { openTestServer, TestClock, type TestServer } from "../support/servers/test-server.ts";
 import { newSecret } from "./event-sender.ts";
 
 /** The embedded service with a webhook that comes in, `crm`, for its organisation. */

@@ -2,8 +2,8 @@ import { onTestFinished } from "vitest";
 import type { App } from "../../src/app/app.ts";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { openRemote } from "../support/remote-server.ts";
-import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+import { openRemote } from "../support/servers/remote-server.ts";
+import { openTestServer, TestClock, type TestServer } from "../support/servers/test-server.ts";
 import { newSecret } from "./event-sender.ts";
 
 /** The program beside a product's own service, which it serves to two organisations over HTTP. */

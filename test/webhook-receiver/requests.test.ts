@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { bodyTimeoutMs } from "../../src/transport/http/webhook-receiver.ts";
-import { send } from "../support/raw-http.ts";
+import { send } from "../support/clients/raw-http.ts";
 import { createEvent, deliver, newSecret, post, signPlain, signStandard } from "./event-sender.ts";
 import { listLogged, openReceivingServer } from "./receiving-server.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Home, openHome } from "../support/program.ts";
+import { type Home, openHome } from "../support/processes/program.ts";
 import { answers, openReceiver } from "./receiver.ts";
 
 interface Shop {

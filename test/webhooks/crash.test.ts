@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ownDatabase } from "../support/database.ts";
-import { startProcess } from "../support/processes.ts";
+import { ownDatabase } from "../support/database/database.ts";
+import { startProcess } from "../support/processes/processes.ts";
 import { accepts, hangs, openReceiver } from "./receiver.ts";
 import { openWebhookServer, second } from "./webhook-server.ts";
 

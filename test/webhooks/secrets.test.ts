@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createTextCipher } from "../../src/lib/crypto/envelope-encryption.ts";
 import { readOrMakeKey } from "../../src/lib/crypto/key-file.ts";
 import { createLogger } from "../../src/lib/log.ts";
-import { temporaryDirectory } from "../support/directory.ts";
+import { temporaryDirectory } from "../support/processes/directory.ts";
 import { answers, openReceiver } from "./receiver.ts";
 import { hour, openWebhookServer } from "./webhook-server.ts";
 

@@ -5,7 +5,7 @@ import { type EventPayload, type EventType, events } from "../../src/contract/ev
 import { createId } from "../../src/lib/ids.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+import { openTestServer, TestClock, type TestServer } from "../support/servers/test-server.ts";
 
 /** A service that may send to this machine, and ways to make it. Nothing is sent before a test says so. */
 export interface WebhookServer {

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { Webhooks } from "../../src/app/app.ts";
-import { ownDatabase } from "../support/database.ts";
-import { TestClock } from "../support/test-server.ts";
+import { ownDatabase } from "../support/database/database.ts";
+import { TestClock } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { accepts, answers, hangs, openReceiver } from "./receiver.ts";
 import { hour, minute, openWebhookServer, second, type WebhookServer } from "./webhook-server.ts";

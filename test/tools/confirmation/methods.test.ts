@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { clients, type HumanReply, readConfirmation, readError } from "../../support/clients.ts";
-import { openTestServer, type TestServer } from "../../support/test-server.ts";
+import { clients, type HumanReply, readConfirmation, readError } from "../../support/clients/clients.ts";
+import { openTestServer, type TestServer } from "../../support/servers/test-server.ts";
 
 async function scene(environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask", ...environment });

@@ -3,8 +3,8 @@ import { marked } from "marked";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Scope } from "../../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../../src/contract/index.ts";
-import { clients } from "../../support/clients.ts";
-import { openTestServer } from "../../support/test-server.ts";
+import { clients } from "../../support/clients/clients.ts";
+import { openTestServer } from "../../support/servers/test-server.ts";
 
 const connect = clients["2026-07-28 over stdio"] as (typeof clients)[string];
 

@@ -1,0 +1,54 @@
+import { request as httpRequest, type RequestOptions } from "node:http";
+import type { OperationName } from "../../../src/contract/index.ts";
+import { requestRest } from "../servers/test-server.ts";
+
+/** An HTTP answer with its body read. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; `undefined` where it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  readonly body: any;
+}
+
+async function read(response: Response): Promise<RawAnswer> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: jsonOf(text) };
+}
+
+/** Calls an operation over REST with one flat object. */
+export async function rest(
+  server: { readonly origin: string },
+  token: string | undefined,
+  name: OperationName,
+  input: Readonly<Record<string, unknown>>,
+  headers: Record<string, string> = {},
+): Promise<RawAnswer> {
+  return read(await requestRest(server.origin, token, name, input, headers));
+}
+
+/** Sends a request as it is: unlike `fetch` it lets every header and path be. */
+export function send(url: string, options: RequestOptions, body?: string | Buffer): Promise<RawAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const request = httpRequest(url, options, (response) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk) => chunks.push(chunk));
+    response.on("end", () => {
+      const text = Buffer.concat(chunks).toString();
+      const headers = new Headers(response.headers as Record<string, string>);
+      resolve({ status: response.statusCode ?? 0, headers, text, body: jsonOf(text) });
+    });
+  });
+  request.on("error", reject);
+  request.end(body);
+  return promise;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
