@@ -6,6 +6,7 @@ import { createDownloads } from "../pipeline/downloads.ts";
 import { createPipeline, type OperationPipeline } from "../pipeline/execute.ts";
 import { createLinkVerifier, createSignedUrls } from "../pipeline/signed-urls.ts";
 import { createTokenAdmin, type TokenAdmin } from "../pipeline/tokens/tokens.ts";
+import type { Retention } from "../retention/retention.ts";
 import { handlers } from "../service/index.ts";
 import { openBlobStore } from "../store/blobs/open-blob-store.ts";
 import type { ContentStore, Store } from "../store/port.ts";
@@ -43,6 +44,8 @@ export interface App {
   readonly webhooks: Webhooks | undefined;
   /** Processes the exports of the embedded service. */
   readonly exports: ExportWorker | undefined;
+  /** Deletes the old rows and files of the embedded service. */
+  readonly retention: Retention | undefined;
   /** The acts of the embedded service's applicants, reviewers and staff, and its mail. */
   readonly portalServices: PortalServices | undefined;
   /**
@@ -86,7 +89,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const embedded = remote
     ? undefined
     : await createEmbeddedParts(config, serverKey, { ...storage, handlesOf }, services);
-  const { webhooks, exports, portalServices, membership, workers = [] } = embedded ?? {};
+  const { webhooks, exports, portalServices, retention, membership, workers = [] } = embedded ?? {};
   const { circuitBreaker } = remote ?? {};
 
   const downloads = createDownloads({ ...storage, links: createLinkVerifier(store, clock), store, log });
@@ -114,6 +117,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     webhooks,
     exports,
     portalServices,
+    retention,
     mcpServer,
     startWorkers() {
       if (workers.length > 0) serverKey();

@@ -12,6 +12,7 @@ import { createSmtpTransport } from "../mail/smtp-transport.ts";
 import { createMailWorker } from "../mail/worker.ts";
 import { createInvitations, type Invitations } from "../pipeline/invitations.ts";
 import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
+import { sweepExportFiles } from "../retention/export-files.ts";
 import { sweepMailFolder } from "../retention/mail-folder.ts";
 import { createRetention, type Retention } from "../retention/retention.ts";
 import { loadPersonsByRow } from "../service/persons/includes.ts";
@@ -35,7 +36,6 @@ export interface Webhooks {
   readonly probe: TestEventSender;
   readonly replay: Replay;
   readonly deliveries: DeliveryWorker;
-  readonly retention: Retention;
 }
 
 export interface PortalServices {
@@ -52,7 +52,7 @@ export function connectEmbedded(
   places: StorageLocations,
   local: CoreServices,
 ) {
-  const webhooks = connectWebhooks(config, serverKey, places.mailDirectory, local);
+  const webhooks = connectWebhooks(config, serverKey, local);
   const { artifacts, handlesOf } = places;
   const createProtection = (businessId: string): Protect => {
     const handles = handlesOf(businessId);
@@ -66,8 +66,9 @@ export function connectEmbedded(
   });
   const portalServices = connectPeople(config, places.mailDirectory, local);
   const membership = createMembership(config, serverKey, local);
-  const workers = [webhooks.deliveries, webhooks.retention, exports, portalServices.mailer, membership];
-  return { webhooks, exports, portalServices, membership, workers };
+  const retention = connectRetention(config, places, local);
+  const workers = [webhooks.deliveries, retention, exports, portalServices.mailer, membership];
+  return { webhooks, exports, portalServices, retention, membership, workers };
 }
 
 export interface StorageLocations extends Awaited<ReturnType<typeof openBlobStore>> {
@@ -77,7 +78,6 @@ export interface StorageLocations extends Awaited<ReturnType<typeof openBlobStor
 function connectWebhooks(
   config: Config,
   serverKey: () => Buffer,
-  mailDirectory: string,
   { store, clock, log, telemetry }: CoreServices,
 ): Webhooks {
   const allowLoopback = config.webhookLoopback;
@@ -88,28 +88,32 @@ function connectWebhooks(
   const sender = createSender({ isBlocked, resolve: resolveName, userAgent: `programme-mcp/${version}` });
   const send = instrumentSender(sender, telemetry);
   const { outbox } = store;
-  const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
   return {
     endpoints,
     probe: createTestEventSender({ endpoints, send, clock, rules }),
     replay: createReplay(outbox, clock),
     deliveries: createDeliveryWorker({ outbox, endpoints, send, clock, log, concurrency: config.webhookConcurrency }),
-    retention: createRetention({
-      store,
-      clock,
-      log,
-      keptDays: {
-        deliveries: 30,
-        events: 30,
-        accesses: config.accessLogDays,
-        answers: idempotencyDays,
-        confirmations: 0,
-      },
-      files: [
-        { keptDays: config.mailFileDays, sweep: (before, signal) => sweepMailFolder(mailDirectory, before, signal) },
-      ],
-    }),
   };
+}
+
+function connectRetention(
+  { accessLogDays, mailFileDays }: Config,
+  { artifacts, mailDirectory }: StorageLocations,
+  { store, clock, log }: CoreServices,
+): Retention {
+  const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
+  return createRetention({
+    store,
+    clock,
+    log,
+    keptDays: { deliveries: 30, events: 30, accesses: accessLogDays, answers: idempotencyDays, confirmations: 0 },
+    files: [
+      { keptDays: mailFileDays, sweep: (before, signal) => sweepMailFolder(mailDirectory, before, signal) },
+      { keptDays: 0, sweep: (before, signal) => sweepExportFiles({ store, artifacts, log }, before, signal) },
+      // Longer than a process can take to write a file.
+      { keptDays: 1, sweep: (before) => artifacts.sweep(before) },
+    ],
+  });
 }
 
 function connectPeople(config: Config, mailDirectory: string, local: CoreServices): PortalServices {

@@ -3,6 +3,7 @@ import { UsageError } from "../config/usage-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import { computeHmac } from "../lib/crypto/crypto.ts";
 import { createId } from "../lib/ids.ts";
+import { LogOnce } from "../lib/log-once.ts";
 import { createLoop, type Worker } from "../lib/worker.ts";
 import type { Store } from "../store/port.ts";
 import type { CoreServices } from "./core-services.ts";
@@ -77,7 +78,7 @@ export function createMembership(
   { store, clock, log }: CoreServices,
 ): Membership {
   const processId = createId("prc");
-  const warned = new Set<string>();
+  const warnings = new LogOnce();
 
   async function announceSettings(): Promise<Agreement[]> {
     const key = await store.secret("peers");
@@ -99,8 +100,7 @@ export function createMembership(
 
   function warn(different: readonly Agreement[]): void {
     for (const { setting, otherwise } of different) {
-      if (warned.has(setting)) continue;
-      warned.add(setting);
+      if (!warnings.isDue(setting)) continue;
       log.warn({ setting, otherwise }, "Another process on this database has a different value for a setting");
     }
   }

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { waitAtMost } from "../lib/timeout.ts";
 import { combineWorkerStates, type Worker } from "../lib/worker.ts";
 import type { Store } from "../store/port.ts";
 import type { Readiness } from "../transport/http/probes.ts";
@@ -62,14 +63,8 @@ async function checkReadiness({ store, workers, serverKey, circuitBreaker }: Rea
 }
 
 /** Returns the result of a check; false if it fails or takes too long. */
-async function finishInTime<Result>(check: Promise<Result>): Promise<Result | false> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, false);
-  });
-  const outcome = await Promise.race([check.catch(() => false as const), late]);
-  clearTimeout(timer);
-  return outcome;
+function finishInTime<Result>(check: Promise<Result>): Promise<Result | false> {
+  return waitAtMost(timeoutMs, check, false as const).catch(() => false as const);
 }
 
 function hasKey(serverKey: () => unknown): boolean {

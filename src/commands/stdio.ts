@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { StartupHandshake } from "../app/startup.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { waitAtMost } from "../lib/timeout.ts";
 import { stopSignals } from "./terminal/signals.ts";
 
 /** After this time, the embedded service is opened even without a call, for its background work. */
@@ -37,5 +37,5 @@ async function waitUnlessStopped<R>(waiting: Promise<R>): Promise<R> {
 
 /** Returns whether a service must be opened before the first call. A remote service needs no opening. */
 function isServiceNeeded({ needsService }: StartupHandshake, { baseUrl, metrics }: Config): Promise<boolean> {
-  return baseUrl !== undefined && !metrics ? needsService : Promise.race([needsService, delay(startupWaitMs, true)]);
+  return baseUrl !== undefined && !metrics ? needsService : waitAtMost(startupWaitMs, needsService, true);
 }

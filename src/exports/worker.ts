@@ -1,6 +1,7 @@
 import { limits } from "../contract/access/limits.ts";
 import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import { LogOnce } from "../lib/log-once.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
 import { combineWorkerStates, createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
 import type { ExportClaim, ExportLease } from "../store/port.ts";
@@ -21,24 +22,18 @@ export interface ExportWorker extends Worker {
    * @returns false if no export is pending
    */
   step(signal?: AbortSignal): Promise<boolean>;
-  /** Deletes the files of expired exports and the leftovers of ended processes. */
-  sweep(): Promise<void>;
 }
 
 const leaseMs = 30_000;
 const renewMs = 10_000;
+/** The delay after each failed attempt, in seconds. The attempt after the last delay is the last one. */
+const retryDelaysSeconds: readonly number[] = [2, 4, 8, 16, 32, 64, 128, 256, 300];
 /** Limits the claims of one export by all processes, because an export that crashes its process must not do so forever. */
-export const maxExportAttempts = 10;
-const firstRetryMs = 2_000;
-const maxRetryMs = 5 * 60_000;
+export const maxExportAttempts = retryDelaysSeconds.length + 1;
 
 /** The number of concurrent exports, so that a large one does not delay all others. */
 export const exportConcurrency = 2;
 const idleMs = 500;
-const sweepMs = 60_000;
-const sweepStep = 20;
-/** Longer than a process can take to write a file. */
-const leftoverMs = 24 * 60 * 60 * 1000;
 
 /** Runs pending exports in the background; any number of processes may do so on one database. */
 export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
@@ -48,24 +43,21 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
 class Exports implements ExportWorker {
   readonly #deps: ExportWorkerDeps & JobDeps;
   readonly #loops: readonly Worker[];
-  #hasFailed = false;
+  readonly #failures = new LogOnce();
 
   constructor(deps: ExportWorkerDeps) {
     this.#deps = { ...deps, maxBytes: deps.maxBytes ?? limits.maxExportBytes };
-    const handleFailure = (error: unknown) => this.#logFailure(error);
+    const handleFailure = (error: unknown) => {
+      if (this.#failures.isDue()) deps.log.error({ err: error }, "Exports cannot be worked on");
+    };
     const runJobs = async (signal: AbortSignal) => {
       const worked = await this.step(signal);
-      this.#hasFailed = false;
+      this.#failures.reset();
       return worked;
     };
-    const sweepArtifacts = async () => {
-      await this.sweep();
-      return false;
-    };
-    this.#loops = [
-      ...Array.from({ length: exportConcurrency }, () => createLoop({ step: runJobs, idleMs, failed: handleFailure })),
-      createLoop({ step: sweepArtifacts, idleMs: sweepMs, failed: handleFailure }),
-    ];
+    this.#loops = Array.from({ length: exportConcurrency }, () =>
+      createLoop({ step: runJobs, idleMs, failed: handleFailure }),
+    );
   }
 
   start(): void {
@@ -84,20 +76,6 @@ class Exports implements ExportWorker {
     const claim = await this.#deps.store.exportQueue.claim(this.#inMs(0), this.#inMs(leaseMs));
     if (claim) await this.#work(claim, signal);
     return claim !== undefined;
-  }
-
-  async sweep(): Promise<void> {
-    const { store, artifacts, log } = this.#deps;
-    for (let count = sweepStep; count === sweepStep; ) {
-      const expired = await store.exportQueue.expired(this.#inMs(0), sweepStep);
-      for (const artifact of expired) {
-        await artifacts.remove(artifact.sha256);
-        await store.exportQueue.forget(artifact);
-        log.info({ exportId: artifact.exportId }, "The file of an expired export was deleted");
-      }
-      count = expired.length;
-    }
-    await artifacts.sweep(new Date(this.#deps.clock.now().getTime() - leftoverMs));
   }
 
   async #work({ lease, attempts, abandonedSha256 }: ExportClaim, stopping: AbortSignal): Promise<void> {
@@ -148,20 +126,14 @@ class Exports implements ExportWorker {
     const { errorCode, retryable } = toExportFailure(error);
     const { exportId } = leased.lease;
     const line = { err: error, exportId, requestId: leased.requestId, attempt: attempts, errorCode };
-    if (retryable && attempts < maxExportAttempts) {
+    const delaySeconds = retryDelaysSeconds[attempts - 1];
+    if (retryable && delaySeconds !== undefined) {
       log.error(line, "An export failed and is retried");
-      const retryMs = Math.min(firstRetryMs * 2 ** (attempts - 1), maxRetryMs);
-      await store.exportQueue.release(leased.lease, this.#inMs(retryMs));
+      await store.exportQueue.release(leased.lease, this.#inMs(delaySeconds * 1000));
     } else {
       log.error(line, "An export failed");
       await failExport(this.#deps, leased, errorCode);
     }
-  }
-
-  /** Logs the first failure only, not every poll. */
-  #logFailure(error: unknown): void {
-    if (!this.#hasFailed) this.#deps.log.error({ err: error }, "Exports cannot be worked on");
-    this.#hasFailed = true;
   }
 
   #inMs(ms: number): string {

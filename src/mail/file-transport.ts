@@ -1,6 +1,7 @@
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
+import { LogOnce } from "../lib/log-once.ts";
 import type { MailTransport } from "./mail-transport.ts";
 
 /** The ids of this service, which have no special characters of paths. */
@@ -11,7 +12,7 @@ const idPattern = /^[\w-]{1,200}$/;
  * so a repetition replaces its file. While the disk fails, messages wait as they do for a server.
  */
 export function createFileTransport(directory: string, log: Log): MailTransport {
-  let isLogged = false;
+  const notices = new LogOnce();
   return {
     async deliver({ emailSendId, bytes }, _, signal) {
       if (signal.aborted) return { kind: "stopped" };
@@ -23,8 +24,7 @@ export function createFileTransport(directory: string, log: Log): MailTransport 
         const { code = "unknown" } = error as NodeJS.ErrnoException;
         return { kind: "deferred", error: `The message could not be kept (${code})`, serverTrouble: true };
       }
-      if (!isLogged) log.info({ directory }, "No mail server is set: messages are written to files");
-      isLogged = true;
+      if (notices.isDue()) log.info({ directory }, "No mail server is set: messages are written to files");
       return { kind: "accepted" };
     },
     close: () => undefined,

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import pRetry from "p-retry";
 import { Problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -29,6 +29,7 @@ export interface MailWorkerDeps {
 const idleMs = 500;
 /** A lease is longer than the attempt by this margin, because the clocks of machines differ. */
 const leaseMarginMs = 5_000;
+const writeRetryMs = 200;
 const shutdownRetryMs = 2_000;
 
 /**
@@ -184,16 +185,15 @@ class MailSender {
    */
   async #retryWrite(stopping: AbortSignal, write: () => Promise<void>): Promise<void> {
     const startedMs = performance.now();
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code !== "unavailable") throw error;
+    await pRetry(write, {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: writeRetryMs,
+      factor: 1,
+      shouldRetry: ({ error }) => {
         const limitMs = stopping.aborted ? shutdownRetryMs : this.#deps.timeoutMs;
-        if (performance.now() - startedMs > limitMs) throw error;
-      }
-      await delay(200);
-    }
+        return error instanceof Problem && error.code === "unavailable" && performance.now() - startedMs <= limitMs;
+      },
+    });
   }
 
   #at(inMs: number): string {

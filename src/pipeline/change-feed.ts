@@ -1,6 +1,7 @@
 import type { Scope } from "../contract/access/scopes.ts";
 import { Problem, problem } from "../contract/errors.ts";
 import type { Log } from "../lib/log.ts";
+import { LogOnce } from "../lib/log-once.ts";
 import type { Caller } from "../store/handler-context.ts";
 import type { Reader, Store } from "../store/port.ts";
 import { listRecordChanges, type RecordChange } from "./event-record-map.ts";
@@ -102,7 +103,7 @@ class TrailFeed implements ChangeFeed {
   readonly #followers = new Set<Follower>();
   readonly #tails = new Map<string, Promise<readonly Tail[]>>();
   #timer: NodeJS.Timeout | undefined;
-  #hasFailed = false;
+  readonly #failures = new LogOnce();
   #polling: Promise<void> | undefined;
 
   constructor(deps: ChangeFeedDeps) {
@@ -171,11 +172,8 @@ class TrailFeed implements ChangeFeed {
         failure = error;
       }
     }
-    // Log the first failure only, not every poll.
-    if (failure !== undefined && !this.#hasFailed) {
-      this.#deps.log.error({ err: failure }, "Changes could not be followed");
-    }
-    this.#hasFailed = failure !== undefined;
+    if (failure === undefined) this.#failures.reset();
+    else if (this.#failures.isDue()) this.#deps.log.error({ err: failure }, "Changes could not be followed");
   }
 
   /** Ends the watches of revoked tokens. */

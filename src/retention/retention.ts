@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { createLoop, type Worker } from "../lib/worker.ts";
-import { type ExpiringRows, passing, type Store } from "../store/port.ts";
+import { type ExpiringRows, expiringRows, type Store } from "../store/port.ts";
 
 export interface RetentionDeps {
   readonly store: Store;
@@ -38,7 +38,7 @@ export function createRetention({ store, clock, log, keptDays, files }: Retentio
     const before = subtractDays(keptDays[kind]).toISOString();
     let deleted = 0;
     for (let batch = batchRows; batch === batchRows && !signal?.aborted; deleted += batch) {
-      batch = await store.forget(businessId, kind, before, batchRows);
+      batch = await store.deleteOldRows(businessId, kind, before, batchRows);
     }
     return deleted;
   }
@@ -46,9 +46,14 @@ export function createRetention({ store, clock, log, keptDays, files }: Retentio
   async function sweep(signal?: AbortSignal): Promise<number> {
     let deleted = 0;
     for (const { businessId } of await store.listBusinesses()) {
-      for (const kind of passing) deleted += await sweepKind(businessId, kind, signal);
+      for (const kind of expiringRows) deleted += await sweepKind(businessId, kind, signal);
     }
-    for (const { keptDays, sweep } of files) deleted += await sweep(subtractDays(keptDays), signal);
+    // A folder that cannot be read must not keep the others from being swept.
+    const swept = files.map(({ keptDays, sweep }) => sweep(subtractDays(keptDays), signal));
+    for (const result of await Promise.allSettled(swept)) {
+      if (result.status === "rejected") throw result.reason;
+      deleted += result.value;
+    }
     return deleted;
   }
 

@@ -245,9 +245,9 @@ export interface ExportQueue {
   /** Releases the export. It can be claimed again at `claimableAt`. */
   release(lease: ExportLease, claimableAt: string): Promise<void>;
   /** Returns at most `limit` artifacts whose retention ended by `now`. */
-  expired(now: string, limit: number): Promise<readonly StoredArtifact[]>;
+  listExpired(now: string, limit: number): Promise<readonly StoredArtifact[]>;
   /** Deletes the record of an artifact whose file is deleted. */
-  forget(artifact: StoredArtifact): Promise<void>;
+  deleteArtifact(artifact: StoredArtifact): Promise<void>;
 }
 
 /** A message that only one process may send until the lease expires. */
@@ -284,8 +284,8 @@ export interface Business {
 }
 
 /** The kinds of rows that are deleted after a time. `accesses` are audit entries of requests that changed nothing. */
-export const passing = ["deliveries", "events", "accesses", "answers", "confirmations"] as const;
-export type ExpiringRows = (typeof passing)[number];
+export const expiringRows = ["deliveries", "events", "accesses", "answers", "confirmations"] as const;
+export type ExpiringRows = (typeof expiringRows)[number];
 
 /** The number of due items in one queue, counted up to a limit. */
 export interface QueueDepth {
@@ -345,7 +345,7 @@ export interface Store {
    * Deletes at most `limit` rows of a kind that are older than `before`. Pending deliveries and their events are kept.
    * @returns the number of deleted rows
    */
-  forget(businessId: string, kind: ExpiringRows, before: string, limit: number): Promise<number>;
+  deleteOldRows(businessId: string, kind: ExpiringRows, before: string, limit: number): Promise<number>;
   /**
    * Checks that the database answers and has the tables of this version or a compatible later one.
    * @throws Error otherwise

@@ -6,7 +6,7 @@ import type { ExpiringRows } from "./port.ts";
  * Deletes a batch of rows that are older than a time, inside a write transaction.
  * @returns the number of deleted rows
  */
-export async function purgeOldRows(
+export async function deleteOldRows(
   db: Db,
   businessId: string,
   kind: ExpiringRows,
@@ -16,15 +16,15 @@ export async function purgeOldRows(
   const step = { businessId, before, limit };
   switch (kind) {
     case "deliveries":
-      return forgetDeliveries(db, step);
+      return deleteDeliveries(db, step);
     case "events":
-      return forgetEvents(db, step);
+      return deleteEvents(db, step);
     case "accesses":
-      return forgetRows(db, step, { table: "audit", id: "auditId", age: "occurredAt", kind: "access" });
+      return deleteAgedRows(db, step, { table: "audit", id: "auditId", age: "occurredAt", kind: "access" });
     case "answers":
-      return forgetRows(db, step, { table: "answers", id: "fingerprint", age: "createdAt" });
+      return deleteAgedRows(db, step, { table: "answers", id: "fingerprint", age: "createdAt" });
     case "confirmations":
-      return forgetRows(db, step, { table: "confirmations", id: "nonce", age: "expiresAt" });
+      return deleteAgedRows(db, step, { table: "confirmations", id: "nonce", age: "expiresAt" });
   }
 }
 
@@ -41,13 +41,13 @@ interface Aged {
   readonly kind?: string;
 }
 
-async function forgetRows(db: Db, { businessId, before, limit }: Step, { table, id, age, kind }: Aged) {
+async function deleteAgedRows(db: Db, { businessId, before, limit }: Step, { table, id, age, kind }: Aged) {
   let old = db.selectFrom(table).select(id).where("businessId", "=", businessId).where(age, "<", before);
   if (kind !== undefined) old = old.where(sql<boolean>`${sql.ref("kind")} = ${sql.lit(kind)}`);
   return deleteRows(db, table, businessId, id, await listIds(old.orderBy(age).limit(limit).execute(), id));
 }
 
-async function forgetDeliveries(db: Db, { businessId, before, limit }: Step): Promise<number> {
+async function deleteDeliveries(db: Db, { businessId, before, limit }: Step): Promise<number> {
   const old = db
     .selectFrom("webhookDeliveries")
     .select("deliveryId")
@@ -63,7 +63,7 @@ async function forgetDeliveries(db: Db, { businessId, before, limit }: Step): Pr
  * Deletes events that have no deliveries left. The latest event is kept, because positions continue from it. Events
  * that have not yet been fanned out are kept too.
  */
-async function forgetEvents(db: Db, { businessId, before, limit }: Step): Promise<number> {
+async function deleteEvents(db: Db, { businessId, before, limit }: Step): Promise<number> {
   const end = await findFirstKeptPosition(db, businessId, before);
   const old = db
     .selectFrom("events as v")

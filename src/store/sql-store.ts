@@ -24,7 +24,7 @@ import type {
   Reader,
   Store,
 } from "./port.ts";
-import { purgeOldRows } from "./purge.ts";
+import { deleteOldRows } from "./purge.ts";
 import { type Shared, SqlReader } from "./queries/reader.ts";
 import type { Inbox } from "./queues/event-log.ts";
 import { createExportQueue } from "./queues/export-queue.ts";
@@ -185,8 +185,8 @@ class SqlStore implements Store {
     return events.reverse().map((event) => JSON.parse(event["payload"] as string) as EventPayload);
   }
 
-  forget(businessId: string, kind: ExpiringRows, before: string, limit: number): Promise<number> {
-    return this.#engine.inTurn(businessId, (db) => purgeOldRows(db, businessId, kind, before, limit));
+  deleteOldRows(businessId: string, kind: ExpiringRows, before: string, limit: number): Promise<number> {
+    return this.#engine.inTurn(businessId, (db) => deleteOldRows(db, businessId, kind, before, limit));
   }
 
   async check(): Promise<DatabaseState> {

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
+import { waitAtMost } from "../lib/timeout.ts";
 
 /** The due items of a queue, and the age of the oldest. */
 export interface QueueGauge {
@@ -20,7 +20,7 @@ export interface Gauges {
 const circuitBreakerStates = ["closed", "open", "half_open"] as const;
 
 /** A database that does not answer must not delay the other values. */
-const patienceMs = 2_000;
+const queuesTimeoutMs = 2_000;
 
 /** Registers the gauges. Returns a function that reads all sources and sets the gauges. */
 export function createGauges(registry: Registry, watched: Gauges): () => Promise<void> {
@@ -38,8 +38,7 @@ export function createGauges(registry: Registry, watched: Gauges): () => Promise
   async function refreshQueues(): Promise<void> {
     depth?.reset();
     oldest?.reset();
-    const late = delay(patienceMs, undefined, { ref: false });
-    const queueDepths = await Promise.race([watched.queues?.().catch(() => undefined), late]);
+    const queueDepths = watched.queues && (await waitAtMost(queuesTimeoutMs, watched.queues()).catch(() => undefined));
     for (const [queue, { due, oldestSeconds }] of Object.entries(queueDepths ?? {})) {
       depth?.set({ queue }, due);
       oldest?.set({ queue }, oldestSeconds);

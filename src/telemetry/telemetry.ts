@@ -1,5 +1,6 @@
 import { Problem } from "../contract/errors.ts";
 import type { HttpExchange, ObservedWork, Telemetry, TelemetryNotes, WorkOutcome } from "../lib/telemetry.ts";
+import { waitAtMost } from "../lib/timeout.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { Span, Tracer } from "./tracer.ts";
@@ -99,12 +100,9 @@ function createCount() {
     /** Resolves when the count is 0, or after `maxMs`. */
     async zero(maxMs: number): Promise<void> {
       if (count === 0) return;
-      let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, maxMs);
-        waiting.add(resolve);
-      });
-      clearTimeout(timer);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.add(resolve);
+      await waitAtMost(maxMs, promise);
     },
   };
 }

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type Context,
   DiagLogLevel,
@@ -23,6 +22,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Log } from "../lib/log.ts";
 import type { HttpExchange, ObservedWork, TraceHeaders, WorkOutcome } from "../lib/telemetry.ts";
+import { waitAtMost } from "../lib/timeout.ts";
 import { version } from "../lib/version.ts";
 import { type Environment, findUnsupportedProtocol, readBatching, readSampling } from "./environment.ts";
 import { describeExchange, describeSpan, describeSpanEnd, getRoute } from "./spans.ts";
@@ -101,8 +101,10 @@ export function createTracer(env: Environment, log: Log): Tracer {
       return headers;
     },
     async close() {
-      const late = delay(closeTimeoutMs, undefined, { ref: false });
-      await Promise.race([provider.shutdown().catch(() => undefined), late]);
+      await waitAtMost(
+        closeTimeoutMs,
+        provider.shutdown().catch(() => undefined),
+      );
     },
   };
 }

@@ -2,6 +2,7 @@ import type { EventFields } from "../contract/event-log.ts";
 import type { WebhookResponse } from "../contract/webhooks.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { LogOnce } from "../lib/log-once.ts";
 import type { Inbox } from "../store/queues/event-log.ts";
 import { parseEvent } from "./receive-event.ts";
 import { type SignedWebhook, verifySignature } from "./receive-signature.ts";
@@ -40,14 +41,11 @@ export const maxEvents = 50_000;
 
 /** Receives deliveries to named webhooks: genuine events that are not stale, each once. */
 export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): Receiver {
-  const warnedMs = new Map<string, number>();
+  const warnings = new LogOnce(minuteMs);
 
   /** Warns once a minute, because anyone can send unsigned requests and must not fill the log. */
   function warn(webhook: string, receipt: WebhookResponse): void {
-    const nowMs = clock.now().getTime();
-    if (nowMs - (warnedMs.get(webhook) ?? 0) < minuteMs) return;
-    warnedMs.set(webhook, nowMs);
-    log.warn({ webhook, receipt }, "A delivery was refused");
+    if (warnings.isDue(webhook, clock.now().getTime())) log.warn({ webhook, receipt }, "A delivery was refused");
   }
 
   async function store(

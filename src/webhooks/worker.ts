@@ -3,6 +3,7 @@ import { Problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Random } from "../lib/crypto/random.ts";
 import type { Log } from "../lib/log.ts";
+import { waitAtMost } from "../lib/timeout.ts";
 import { createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
 import type {
   DeliveryOutcome,
@@ -75,18 +76,13 @@ class Deliveries implements DeliveryWorker {
   #unsent: Lease[] = [];
   /** The time until which an endpoint counts as slow. */
   readonly #slow = new Map<string, number>();
-  #hasFailed = false;
 
   constructor(deps: DeliveryWorkerDeps) {
     this.#deps = deps;
     this.#loop = createLoop({
       step: () => this.#step(),
       idleMs: pollMs,
-      failed: (error) => {
-        // Log the first failure only, not every poll.
-        if (!this.#hasFailed) deps.log.error({ err: error }, "Webhook deliveries cannot be worked on");
-        this.#hasFailed = true;
-      },
+      failed: (error) => deps.log.error({ err: error }, "Webhook deliveries cannot be worked on"),
     });
   }
 
@@ -118,7 +114,6 @@ class Deliveries implements DeliveryWorker {
 
   async #step(): Promise<boolean> {
     const more = await this.#runOnce();
-    this.#hasFailed = false;
     if (more || this.#inFlight.size === 0) return more;
     // An attempt that ends makes room for another, and new events may arrive before. Attempts that end together are
     // recorded together, because each write waits for the disk.
@@ -270,14 +265,4 @@ class Deliveries implements DeliveryWorker {
   #at(fromNowMs = 0): string {
     return new Date(this.#deps.clock.now().getTime() + fromNowMs).toISOString();
   }
-}
-
-/** Waits for a promise for a limited time. */
-async function waitAtMost(ms: number, awaited: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const elapsed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([awaited, elapsed]);
-  clearTimeout(timer);
 }

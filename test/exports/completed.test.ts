@@ -106,13 +106,13 @@ describe("a completed export", () => {
     await runDueExports(server);
     const { sha256 } = await loadJob(server, young.exportId);
     server.clock.advance(weekMs - hourMs - 1);
-    await server.app.exports?.sweep();
+    await server.app.retention?.sweep();
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toHaveLength(2);
     server.clock.advance(1);
     const gone = { status: "completed", errorCode: "expired", downloadUrl: null, downloadExpiresAt: null };
     expect(await loadJob(server, old.exportId)).toMatchObject(gone);
-    await server.app.exports?.sweep();
-    await server.app.exports?.sweep();
+    await server.app.retention?.sweep();
+    await server.app.retention?.sweep();
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([sha256]);
     expect((await download(server, young.exportId)).status).toBe(200);
     expect(await loadJob(server, old.exportId)).toMatchObject(gone);
@@ -127,7 +127,7 @@ describe("a completed export", () => {
     server.clock.advance(weekMs);
     const objects = async () => (await listArtifacts(bucket.directory)).filter((name) => name.endsWith("_object"));
     expect(await objects()).toHaveLength(1);
-    await server.app.exports?.sweep();
+    await server.app.retention?.sweep();
     expect(await objects()).toEqual([]);
   });
 });

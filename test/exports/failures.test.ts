@@ -27,7 +27,7 @@ async function broken(given: Partial<Spool>): Promise<ContentStore> {
     find: nothing,
     open: async () => Promise.reject(new Error("nothing")),
     remove: nothing,
-    sweep: nothing,
+    sweep: async () => 0,
   };
 }
 

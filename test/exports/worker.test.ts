@@ -109,10 +109,10 @@ test("what a process that ended has left in the spools goes after a day", async 
   const left = join(`${getFilesPrefix(database)}.exports`, "spool", `${createId("exp")}.${createId("spl")}`);
   await writeFile(left, "half");
   await utimes(left, server.clock.now(), server.clock.now());
-  await server.app.exports?.sweep();
+  await server.app.retention?.sweep();
   expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toHaveLength(2);
   server.clock.advance(2 * dayMs);
-  await server.app.exports?.sweep();
+  await server.app.retention?.sweep();
   expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([
     (await loadJob(server, exportId)).sha256,
   ]);

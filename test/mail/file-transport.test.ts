@@ -83,17 +83,17 @@ describe("a kept message", () => {
     const staying = ["eml_young.eml", ".eml_young.partial", "notes.txt", "note.eml.bak", ".hidden"];
     for (const [index, name] of staying.entries()) await aged(name, index < 2 ? days - 0.01 : days + 100);
     await mkdir(join(place, "folder.eml"));
-    expect(await server.app.webhooks?.retention.sweep()).toBe(302);
+    expect(await server.app.retention?.sweep()).toBe(302);
     expect((await readdir(place)).toSorted()).toEqual([...staying, "folder.eml"].toSorted());
     expect(await read(emailSendId)).toMatchObject({ status: "sent" });
-    expect(await server.app.webhooks?.retention.sweep()).toBe(0);
+    expect(await server.app.retention?.sweep()).toBe(0);
   });
 
   test("may be missing, its directory too", async () => {
     const { server, queue, settled, place } = await openKeeping();
-    expect(await server.app.webhooks?.retention.sweep()).toBe(0);
+    expect(await server.app.retention?.sweep()).toBe(0);
     await settled((await queue()).emailSendId, { status: "sent" });
     await rm(place, { recursive: true });
-    expect(await server.app.webhooks?.retention.sweep()).toBe(0);
+    expect(await server.app.retention?.sweep()).toBe(0);
   });
 });

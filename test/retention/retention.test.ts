@@ -3,7 +3,7 @@ import { listAudit, listChanges } from "../support/data/state.ts";
 import { answers, openReceiver } from "../webhooks/receiver.ts";
 import { day, openWebhookServer, type WebhookServer } from "../webhooks/webhook-server.ts";
 
-const sweep = (rig: WebhookServer) => rig.webhooks.retention.sweep();
+const sweep = (rig: WebhookServer) => rig.app.retention?.sweep();
 
 describe("deliveries and events", () => {
   test("are kept for 30 days, with attempts and answers, then deleted in batches", async () => {

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../../contract/audit.ts";
 import { problem } from "../../contract/errors.ts";
 import type { Log } from "../../lib/log.ts";
+import { LogOnce } from "../../lib/log-once.ts";
 import type { Store } from "../../store/port.ts";
 
 export interface AccessLog {
@@ -21,7 +22,7 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
   let queued: AuditEntry[] = [];
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let hasFailed = false;
+  const failures = new LogOnce();
 
   async function write(): Promise<void> {
     const entries = queued;
@@ -33,13 +34,11 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     try {
       await store.appendAccess(entries);
       await store.touchTokens(uses);
-      hasFailed = false;
+      failures.reset();
     } catch (error) {
       // Entries are never dropped, or the audit trail would have gaps. The bound on the queue holds callers back.
       queued = entries.concat(queued);
-      // Log the first failure only, not every attempt.
-      if (!hasFailed) log.error({ err: error }, "The access log cannot be written");
-      hasFailed = true;
+      if (failures.isDue()) log.error({ err: error }, "The access log cannot be written");
     }
   }
 

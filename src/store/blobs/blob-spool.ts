@@ -75,13 +75,17 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
   };
 }
 
-/** Removes files that were last written before a moment, left by processes that ended. */
-export async function sweepSpools(directory: string, before: Date): Promise<void> {
+/** Deletes files that were last written before a time: ended processes left them. @returns the number of deleted files */
+export async function sweepSpools(directory: string, before: Date): Promise<number> {
+  let deleted = 0;
   for (const name of await listNames(directory)) {
     const path = join(directory, name);
     const written = await stat(path).catch(() => undefined);
-    if (written && written.mtime < before) await rm(path, { force: true });
+    if (!written || written.mtime >= before) continue;
+    await rm(path, { force: true });
+    deleted += 1;
   }
+  return deleted;
 }
 
 async function listNames(directory: string): Promise<string[]> {

@@ -54,6 +54,6 @@ export interface ContentStore {
   address?(sha256: string, shown: { readonly contentType: string; readonly disposition: string }): Promise<string>;
   /** Deletes a blob. A missing blob is not an error. */
   remove(sha256: string): Promise<void>;
-  /** Deletes unfinished files that were begun before this moment. */
-  sweep(before: Date): Promise<void>;
+  /** Deletes unfinished files that were begun before this moment. @returns the number of deleted files */
+  sweep(before: Date): Promise<number>;
 }

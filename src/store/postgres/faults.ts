@@ -39,6 +39,10 @@ function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
+/** Time during which work is retried after a connection was lost. */
+export const lostTimeoutMs = 2_000;
+export const retryPauses = { firstPauseMs: 5, maxPauseMs: 200 } as const;
+
 /** Thrown when all connections of this process are in use. */
 export class ConnectionsInUse extends Error {
   override readonly name = "ConnectionsInUse";

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { default as Driver } from "pg";
 import type { Log } from "../../lib/log.ts";
 import { describeDatabaseAddress, parsePostgresAddress } from "../../lib/postgres-address.ts";
+import { retry } from "../retry.ts";
 import { connectClient } from "./pools.ts";
 import type { PrimaryGuard } from "./primary.ts";
-import { describeFailure, mayPass } from "./reasons.ts";
+import { describeFailure, isTransient } from "./reasons.ts";
 import { createServers, type Servers } from "./servers.ts";
 
 /** Collations that lower-case the letters of all languages, the ones closest to JavaScript first. */
@@ -38,18 +38,21 @@ interface GuardedSettings extends LookSettings {
  */
 export async function findServers(pg: typeof Driver, settings: GuardedSettings): Promise<Found> {
   const { database, waitMs, log } = settings;
-  const untilMs = performance.now() + waitMs;
-  for (let tries = 1; ; tries++) {
-    try {
-      const servers = createServers(database);
-      const { encoding, collations } = await look(pg, servers, settings);
-      if (encoding !== "UTF8") throw new Error(`it keeps text as ${encoding}, and must keep it as UTF8`);
-      return { servers, letters: knowing.find((name) => collations.includes(name)) ?? "default" };
-    } catch (error) {
-      if (!mayPass(error) || performance.now() + retryMs > untilMs) throw toUnusableError(pg, database, error);
-      if (tries === 1) log?.warn({ reason: describeFailure(error) }, "The database is waited for");
-      await sleep(retryMs);
-    }
+  async function find(): Promise<Found> {
+    const servers = createServers(database);
+    const { encoding, collations } = await look(pg, servers, settings);
+    if (encoding !== "UTF8") throw new Error(`it keeps text as ${encoding}, and must keep it as UTF8`);
+    return { servers, letters: knowing.find((name) => collations.includes(name)) ?? "default" };
+  }
+  try {
+    return await retry(find, {
+      firstPauseMs: retryMs,
+      maxPauseMs: retryMs,
+      getLimitMs: (error) => (isTransient(error) ? waitMs : 0),
+      onFirstRetry: (error) => log?.warn({ reason: describeFailure(error) }, "The database is waited for"),
+    });
+  } catch (error) {
+    throw toUnusableError(pg, database, error);
   }
 }
 

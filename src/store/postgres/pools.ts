@@ -1,14 +1,16 @@
 import type { Client, ClientBase, ClientConfig, default as Driver, Pool, PoolClient } from "pg";
+import { retry } from "../retry.ts";
 import {
   ConnectionsInUse,
   classifyFault,
   isOutOfConnections,
+  lostTimeoutMs,
   refusesConnections,
+  retryPauses,
   UnavailableDetails,
 } from "./faults.ts";
 import type { Outage } from "./outage.ts";
 import { NotPrimary, type PrimaryGuard } from "./primary.ts";
-import { lostTimeoutMs, retry } from "./retry.ts";
 import type { Reachable, Route } from "./servers.ts";
 import { decodeText } from "./text.ts";
 
@@ -115,7 +117,7 @@ export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
   }
 
   /** Returns how long to retry after a failure to connect. */
-  function getRetryTimeMs(error: unknown): number {
+  function getLimitMs(error: unknown): number {
     if (isClosed()) return 0;
     if (error instanceof ConnectionsInUse) return inUseTimeoutMs;
     return classifyFault(error) === "lost" ? lostTimeoutMs : 0;
@@ -123,7 +125,7 @@ export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
 
   async function connect(): Promise<PoolClient> {
     try {
-      const client = await retry(tryConnect, getRetryTimeMs);
+      const client = await retry(tryConnect, { ...retryPauses, getLimitMs });
       outage.ended(self);
       return client;
     } catch (error) {

@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { waitAtMost } from "../../lib/timeout.ts";
 import type { TransactInTurn } from "../engine.ts";
 import type { DatabaseState } from "../port.ts";
 import type { OpenPool } from "./pools.ts";
 import { isStandbyError } from "./primary.ts";
 
 /** Time within which a change of one row must commit. */
-const patienceMs = 1_000;
+const changeTimeoutMs = 1_000;
 /** Belongs to no tenant. */
 const nobody = "";
 
@@ -31,7 +31,6 @@ export function createProbe(
       if (isStandbyError(error)) return "standby";
       throw error;
     }
-    const changed = change().catch(() => "changes_wait" as const);
-    return Promise.race([changed, sleep(patienceMs, "changes_wait" as const, { ref: false })]);
+    return waitAtMost(changeTimeoutMs, change(), "changes_wait" as const).catch(() => "changes_wait" as const);
   };
 }

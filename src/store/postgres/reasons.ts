@@ -14,12 +14,12 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Errors that may be temporary while a server or its network starts. */
-const passing = ["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "53300", "57P03"];
+const temporaryCodes = ["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "53300", "57P03"];
 
 /** Returns whether a failed connection may succeed soon. */
-export function mayPass(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(mayPass);
-  return passing.includes((error as { code?: string }).code ?? "");
+export function isTransient(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isTransient);
+  return temporaryCodes.includes((error as { code?: string }).code ?? "");
 }
 
 /** PgBouncer's message about an unknown parameter. */

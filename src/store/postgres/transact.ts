@@ -1,9 +1,9 @@
 import { type Db, holdConnection } from "../database.ts";
 import type { Transact, TransactInTurn } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
+import { retry } from "../retry.ts";
 import { prepareCommitSequence } from "../tenant-sequence.ts";
-import { isRepeatable } from "./faults.ts";
-import { lostTimeoutMs, retry } from "./retry.ts";
+import { isRepeatable, lostTimeoutMs, retryPauses } from "./faults.ts";
 
 /** Creates a function that runs transactions, and runs them again when the database aborts them. */
 export function createTransact(db: Db, busyTimeoutMs: number): Transact {
@@ -18,14 +18,12 @@ export function createTransact(db: Db, busyTimeoutMs: number): Transact {
     });
   }
 
-  return (work) =>
-    retry(
-      () => runOnce(work),
-      (error) => {
-        if (!isRepeatable(error)) return 0;
-        return error.fault === "conflict" ? busyTimeoutMs : Math.min(lostTimeoutMs, busyTimeoutMs);
-      },
-    );
+  function getLimitMs(error: unknown): number {
+    if (!isRepeatable(error)) return 0;
+    return error.fault === "conflict" ? busyTimeoutMs : Math.min(lostTimeoutMs, busyTimeoutMs);
+  }
+
+  return (work) => retry(() => runOnce(work), { ...retryPauses, getLimitMs });
 }
 
 /**

@@ -3,6 +3,9 @@ import { createId } from "../../lib/ids.ts";
 import type { Db } from "../database.ts";
 import { skipLocked, type Transact } from "../engine.ts";
 import type { ExportClaim, ExportLease, ExportQueue, StoredArtifact } from "../port.ts";
+import { createLeasedRows } from "./leased-rows.ts";
+
+const runs = createLeasedRows("exportRuns", "exportId");
 
 /** The queue on one database: what is pending is read from the exports, who works on it is kept beside them. */
 export function createExportQueue(read: Db, transact: Transact): ExportQueue {
@@ -13,14 +16,14 @@ export function createExportQueue(read: Db, transact: Transact): ExportQueue {
       return transact((db) => claim(db, now, leaseUntil));
     },
 
-    renew: (lease, leaseUntil) => transact((db) => change(db, lease, { leaseUntil })),
-    note: (lease, sha256) => transact((db) => change(db, lease, { sha256 })),
+    renew: (lease, leaseUntil) => transact((db) => runs.update(db, lease, { leaseUntil })),
+    note: (lease, sha256) => transact((db) => runs.update(db, lease, { sha256 })),
 
     async release(lease, claimableAt) {
-      await transact((db) => change(db, lease, { leaseId: "", leaseUntil: claimableAt }));
+      await transact((db) => runs.update(db, lease, { leaseId: "", leaseUntil: claimableAt }));
     },
 
-    async expired(now, limit) {
+    async listExpired(now, limit) {
       const rows = await read
         .selectFrom("exportRuns")
         .select(["businessId", "exportId", "sha256"])
@@ -31,7 +34,7 @@ export function createExportQueue(read: Db, transact: Transact): ExportQueue {
       return rows as unknown as StoredArtifact[];
     },
 
-    async forget({ businessId, exportId }) {
+    async deleteArtifact({ businessId, exportId }) {
       await transact((db) => {
         const run = db.deleteFrom("exportRuns").where("businessId", "=", businessId).where("exportId", "=", exportId);
         return run.where("keptUntil", "is not", null).execute();
@@ -42,14 +45,8 @@ export function createExportQueue(read: Db, transact: Transact): ExportQueue {
 
 /** See `PipelineTransaction.endExport`. */
 export async function endExport(db: Db, lease: ExportLease, keptUntil: string | undefined): Promise<boolean> {
-  if (keptUntil !== undefined) return change(db, lease, { leaseId: "", keptUntil });
-  const { numDeletedRows } = await db
-    .deleteFrom("exportRuns")
-    .where("businessId", "=", lease.businessId)
-    .where("exportId", "=", lease.exportId)
-    .where("leaseId", "=", lease.leaseId)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows === 1n;
+  if (keptUntil !== undefined) return runs.update(db, lease, { leaseId: "", keptUntil });
+  return runs.delete(db, lease);
 }
 
 async function claim(db: Db, now: string, leaseUntil: string): Promise<ExportClaim | undefined> {
@@ -101,16 +98,4 @@ async function findFirstClaimable(db: Db, now: string) {
     .limit(1);
   const row = await (db.isTransaction ? skipLocked(db, waiting, "e") : waiting).executeTakeFirst();
   return row && { businessId: String(row["businessId"]), exportId: String(row["exportId"]) };
-}
-
-/** Changes a run while the lease is the one that is given. */
-async function change(db: Db, lease: ExportLease, values: Record<string, string>): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable("exportRuns")
-    .set(values)
-    .where("businessId", "=", lease.businessId)
-    .where("exportId", "=", lease.exportId)
-    .where("leaseId", "=", lease.leaseId)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
 }

@@ -2,6 +2,9 @@ import { createId } from "../../lib/ids.ts";
 import type { Db } from "../database.ts";
 import { skipLocked, type Transact } from "../engine.ts";
 import type { MailLease, MailQueue } from "../port.ts";
+import { createLeasedRows } from "./leased-rows.ts";
+
+const messages = createLeasedRows("mailQueue", "emailSendId");
 
 /** The queue on one database. A message that is leased is due again when the lease ends. */
 export function createMailQueue(read: Db, transact: Transact): MailQueue {
@@ -15,9 +18,10 @@ export function createMailQueue(read: Db, transact: Transact): MailQueue {
       last = businessId;
       return transact((db) => createLease(db, businessId, now, until));
     },
-    markHandedOver: (lease, handedOverAt, until) => transact((db) => change(db, lease, { handedOverAt, dueAt: until })),
+    markHandedOver: (lease, handedOverAt, until) =>
+      transact((db) => messages.update(db, lease, { handedOverAt, dueAt: until })),
     async giveBack(lease, dueAt) {
-      await transact((db) => change(db, lease, { leaseId: "", dueAt, handedOverAt: null }));
+      await transact((db) => messages.update(db, lease, { leaseId: "", dueAt, handedOverAt: null }));
     },
   };
 }
@@ -35,15 +39,9 @@ export async function enqueueMail(db: Db, businessId: string, emailSendId: strin
 /** See `PipelineTransaction.settleMail`. */
 export async function settleMail(db: Db, lease: MailLease, dueAt: string | undefined): Promise<boolean> {
   if (dueAt !== undefined) {
-    return change(db, lease, { leaseId: "", dueAt, attempt: lease.attempt + 1, handedOverAt: null });
+    return messages.update(db, lease, { leaseId: "", dueAt, attempt: lease.attempt + 1, handedOverAt: null });
   }
-  const { numDeletedRows } = await db
-    .deleteFrom("mailQueue")
-    .where("businessId", "=", lease.businessId)
-    .where("emailSendId", "=", lease.emailSendId)
-    .where("leaseId", "=", lease.leaseId)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows === 1n;
+  return messages.delete(db, lease);
 }
 
 async function listTenantsWithMail(db: Db, now: string): Promise<string[]> {
@@ -77,17 +75,5 @@ async function createLease(db: Db, businessId: string, now: string, until: strin
     handedOverAt: due["handedOverAt"] === null ? undefined : String(due["handedOverAt"]),
   };
   const leaseId = createId("lse");
-  return (await change(db, found, { leaseId, dueAt: until })) ? { ...found, leaseId } : undefined;
-}
-
-/** Changes a waiting message while the lease is the one that is given. */
-async function change(db: Db, lease: MailLease, values: Record<string, string | number | null>): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable("mailQueue")
-    .set(values)
-    .where("businessId", "=", lease.businessId)
-    .where("emailSendId", "=", lease.emailSendId)
-    .where("leaseId", "=", lease.leaseId)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n;
+  return (await messages.update(db, found, { leaseId, dueAt: until })) ? { ...found, leaseId } : undefined;
 }

@@ -1,5 +1,4 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -21,6 +20,7 @@ import { type Db, type PreparedQuery, prepareQuery } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
 import type { Stored } from "../queries/codec.ts";
+import { retry } from "../retry.ts";
 import { type SchemaQueries, type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
 
 export interface SqliteOptions {
@@ -290,15 +290,11 @@ function toBindable(value: unknown): SQLInputValue {
 
 /** Retries work that another process's transaction blocks, without blocking this process. */
 async function retryWhileBusy<R>(timeoutMs: number, work: () => R): Promise<R> {
-  const deadlineMs = performance.now() + timeoutMs;
-  for (let delayMs = 1; ; delayMs = Math.min(2 * delayMs, 25)) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error)) throw translateError(error);
-      if (performance.now() + delayMs > deadlineMs) throw createUnavailable(error);
-    }
-    await sleep(delayMs * (0.5 + Math.random()));
+  try {
+    const getLimitMs = (error: unknown) => (isBusy(error) ? timeoutMs : 0);
+    return await retry(work, { firstPauseMs: 1, maxPauseMs: 25, getLimitMs });
+  } catch (error) {
+    throw translateError(error);
   }
 }
 

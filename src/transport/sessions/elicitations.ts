@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { JSONRPCResponse } from "@modelcontextprotocol/server";
+import pRetry from "p-retry";
 import type { Log } from "../../lib/log.ts";
 import type { SessionAnswer, SessionRegistry } from "../../pipeline/tokens/session-registry.ts";
 import type { SessionIds, SessionTerms } from "./session-id.ts";
@@ -16,8 +16,8 @@ export interface Elicitations {
 }
 
 const pollMs = 250;
-/** Attempts to store an answer, and the pause between them: its client believes that it has arrived. */
-const [storeAttempts, storePauseMs] = [20, 500];
+/** Repeated attempts to store an answer, and the pause between them: its client believes that it has arrived. */
+const [storeRetries, storePauseMs] = [19, 500];
 /** A longer answer becomes an error. */
 export const maxAnswerChars = 16_384;
 
@@ -64,16 +64,19 @@ export function createElicitations({ registry, ids, log }: ElicitationsDeps): El
   }
 
   async function storeAnswer(terms: SessionTerms, answer: SessionAnswer): Promise<void> {
-    for (let triesLeft = storeAttempts; triesLeft > 0; triesLeft--) {
-      try {
-        await registry.leaveAnswer(terms, answer);
-        return;
-      } catch (error) {
-        if (triesLeft === storeAttempts) log.warn({ err: error }, "A client's answer could not be stored yet");
-      }
-      await delay(storePauseMs, undefined, { ref: false });
+    try {
+      await pRetry(() => registry.leaveAnswer(terms, answer), {
+        retries: storeRetries,
+        minTimeout: storePauseMs,
+        factor: 1,
+        unref: true,
+        onFailedAttempt({ attemptNumber, error }) {
+          if (attemptNumber === 1) log.warn({ err: error }, "A client's answer could not be stored yet");
+        },
+      });
+    } catch {
+      log.error("A client's answer was lost: it could not be stored");
     }
-    log.error("A client's answer was lost: it could not be stored");
   }
 
   return {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { chooseEncoding, composeJsonText } from "../../lib/json-cache.ts";
+import { waitAtMost } from "../../lib/timeout.ts";
 import { listenMethod } from "../server-info.ts";
 
 /** Longest message, in bytes; a client that sends a longer one is disconnected. */
@@ -102,9 +103,7 @@ export class StdioTransport implements Transport {
     if (this.#inFlight.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#drained.add(resolve);
-    const timer = setTimeout(resolve, maxMs);
-    await promise;
-    clearTimeout(timer);
+    await waitAtMost(maxMs, promise);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { type Problem, problem } from "../../contract/errors.ts";
 import { isLoopback } from "../../lib/http/loopback.ts";
+import { waitAtMost } from "../../lib/timeout.ts";
 import { type Received, readResponse } from "./read-response.ts";
 
 export interface HttpClientOptions {
@@ -78,7 +78,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 async function closeSoon(dispatcher: Dispatcher): Promise<void> {
-  await Promise.race([dispatcher.close(), sleep(closeTimeoutMs, undefined, { ref: false })]);
+  await waitAtMost(closeTimeoutMs, dispatcher.close());
   await dispatcher.destroy();
 }
 

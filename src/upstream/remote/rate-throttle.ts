@@ -56,9 +56,9 @@ export function createRateThrottle(
       schedule = { slots: createSlidingWindow(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
       schedules.set(key, schedule);
     }
-    schedule.slots.forget(now - windowMs);
+    schedule.slots.deleteUntil(now - windowMs);
     // Slots and blocks beyond the longest wait mean that the clock was set back.
-    if (schedule.slots.lastMs > now + maxWaitMs) schedule.slots.forget(Number.POSITIVE_INFINITY);
+    if (schedule.slots.lastMs > now + maxWaitMs) schedule.slots.deleteUntil(Number.POSITIVE_INFINITY);
     if (schedule.blockedUntilMs > now + windowMs) schedule.blockedUntilMs = 0;
     return schedule;
   }
@@ -115,7 +115,7 @@ interface SlidingWindow {
   fromLastMs(places: number): number;
   add(atMs: number): void;
   /** Removes the slots until a time. */
-  forget(untilMs: number): void;
+  deleteUntil(untilMs: number): void;
 }
 
 /** Stored in chunks, so that old slots can be removed without moving the others. */
@@ -140,7 +140,7 @@ function createSlidingWindow(): SlidingWindow {
       chunks.at(-1)?.push(atMs);
       count += 1;
     },
-    forget(untilMs) {
+    deleteUntil(untilMs) {
       while (count > 0 && getSlotTime(first) <= untilMs) {
         first += 1;
         count -= 1;
