@@ -61,7 +61,7 @@ export class HistorySession {
     const handler = handlers[name] as unknown as AnyHandler;
     return this.#write({ ...context, newId: this.newId }, (store, emit) => {
       const { now, newId } = this;
-      const work = { caller, now, newId, newSecret, links, hidesContacts: false, requireScopes: () => undefined };
+      const work = { caller, now, newId, newSecret, links, requireScopes: () => undefined };
       return handler({ ...work, store, emit }, input);
     }) as Promise<Result<Name>>;
   }

@@ -1,7 +1,8 @@
 import { type Privacy, shouldHideContacts } from "../contract/access/privacy.ts";
 import { type Scope, sensitiveScope } from "../contract/access/scopes.ts";
-import { getAnnotation, unwrap } from "../contract/definition/field-annotations.ts";
+import { getAnnotation } from "../contract/definition/field-annotations.ts";
 import type { Operation } from "../contract/definition/operation.ts";
+import { getFields, getRowSchema } from "../contract/definition/schema-visitor.ts";
 import type { Reader } from "../store/port.ts";
 
 /** The form that a record answers. Supplements name no version and use the latest one. */
@@ -56,7 +57,6 @@ export function createStandardFieldReader(reader: Reader): LoadStandardFields {
 }
 
 function holdsAnswers({ data }: Operation): boolean {
-  const { element, shape } = unwrap(data)._zod.def as { element?: typeof data; shape?: Record<string, typeof data> };
-  const { fields } = (element ? (unwrap(element)._zod.def as { shape?: typeof shape }).shape : shape) ?? {};
+  const fields = getFields(getRowSchema(data))?.["fields"];
   return fields !== undefined && getAnnotation(fields)?.answers === true;
 }

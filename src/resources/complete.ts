@@ -4,8 +4,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
-import type * as z from "zod";
-import { unwrap } from "../contract/definition/field-annotations.ts";
+import { type Fields, type Schema, visitSchema } from "../contract/definition/schema-visitor.ts";
 import { type Candidate, type CompletionInput, findCandidates } from "./candidates.ts";
 import { findPrompt } from "./prompts.ts";
 import type { ResourceReader } from "./session.ts";
@@ -39,8 +38,8 @@ export async function completeArgument(
   return filterMatching(listChoices(schema) ?? (await findCandidates(reader, argument.name, input)), input);
 }
 
-function getVariableSchema({ operation }: ResourceKind, name: string): z.core.$ZodType | undefined {
-  const shape: Readonly<Record<string, z.core.$ZodType>> = {
+function getVariableSchema({ operation }: ResourceKind, name: string): Schema | undefined {
+  const shape: Fields = {
     ...operation.queryObject.shape,
     ...operation.params.shape,
   };
@@ -48,14 +47,13 @@ function getVariableSchema({ operation }: ResourceKind, name: string): z.core.$Z
 }
 
 /** Returns the values of an enum or boolean. */
-function listChoices(schema: z.core.$ZodType): Candidate[] | undefined {
-  const { type, entries } = unwrap(schema)._zod.def as { type: string; entries?: Readonly<Record<string, string>> };
-  if (type === "boolean")
-    return [
-      { value: "true", labels: [] },
-      { value: "false", labels: [] },
-    ];
-  return entries && Object.values(entries).map((value) => ({ value, labels: [] }));
+function listChoices(schema: Schema): Candidate[] | undefined {
+  const toCandidates = (values: readonly string[]) => values.map((value) => ({ value, labels: [] }));
+  return visitSchema<Candidate[] | undefined>(schema, {
+    boolean: () => toCandidates(["true", "false"]),
+    enum: toCandidates,
+    other: () => undefined,
+  });
 }
 
 function filterMatching(candidates: readonly Candidate[], { text }: CompletionInput): CompleteResult {

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@modelcontextprotocol/server";
+import { hasPersonalData, untrustedNote } from "../contract/definition/field-annotations.ts";
 import { expandResource } from "../contract/definition/resource.ts";
-import { hasUntrustedText, untrustedNote } from "../contract/definition/untrusted-content.ts";
 import { type Problem, problem } from "../contract/errors.ts";
 import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
@@ -49,7 +49,7 @@ async function readFittingPage({ ask, resultBytes }: ResourceReader, { name, inp
 
 function formatText({ operation, input }: ResourceTarget, { data, page }: Success): string {
   // Notes come before the data that they apply to.
-  const annotated = hasUntrustedText(operation.data) ? { notes: [untrustedNote], data } : { data };
+  const annotated = hasPersonalData(operation.data) ? { notes: [untrustedNote], data } : { data };
   const { lastEvaluatedKey } = page ?? {};
   if (lastEvaluatedKey === undefined) return JSON.stringify({ ...annotated, page });
   const { cursor: _, ...rest } = input;

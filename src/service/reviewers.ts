@@ -1,4 +1,5 @@
 import { limits } from "../contract/access/limits.ts";
+import { shouldHideContacts } from "../contract/access/privacy.ts";
 import { validationProblem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
 import type { Round } from "../contract/programs.ts";
@@ -24,7 +25,7 @@ export const list_reviewers: Handler<"list_reviewers"> = async (context, input) 
     where: { status },
     has: { programIds: round?.programId === programId ? undefined : programId, roundIds: roundId },
   };
-  const { query: found, wanted } = createSearch(search, context.hidesContacts);
+  const { query: found, wanted } = createSearch(search, shouldHideContacts(context.privacy));
   const combined = { ...query, ...found, has: { ...query.has, ...found?.has } };
   const { rows, lastEvaluatedKey } = await context.store.page("reviewers", combined, "newest", page, wanted);
   const toReviewer = await createReviewerMapper(context, rows, includePersonFieldIds);

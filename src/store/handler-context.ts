@@ -28,8 +28,6 @@ export interface HandlerContext {
   readonly links: Links;
   /** The privacy mode of agents; absent for other callers. */
   readonly privacy?: Privacy | undefined;
-  /** Hides contact details from the caller. Searches must not reveal them either. */
-  readonly hidesContacts: boolean;
   /** Creates an id: `prefix_` and a ULID. */
   newId(prefix: string): string;
   /** Creates a secret: 64 hexadecimal digits. */

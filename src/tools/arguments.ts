@@ -1,6 +1,6 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { limits } from "../contract/access/limits.ts";
-import { unwrap } from "../contract/definition/field-annotations.ts";
+import { type Fields, type Schema, visitSchema } from "../contract/definition/schema-visitor.ts";
 import { findUnstorable } from "../contract/definition/storable.ts";
 import { type Issue, Problem, validationProblem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
@@ -86,12 +86,9 @@ export function explainRefusal(name: CallName, refusal: Problem): Problem {
  * Returns a message for an unknown argument, or `undefined` if the argument exists: an unknown name inside it is a key
  * of a free-form map or a field id, which the validator has explained.
  */
-function suggestName(
-  shape: Readonly<Record<string, z.core.$ZodType>>,
-  [name = "", ...rest]: readonly string[],
-): string | undefined {
+function suggestName(shape: Fields, [name = "", ...rest]: readonly string[]): string | undefined {
   if (Object.hasOwn(shape, name)) {
-    const inner = getObjectShape(shape[name] as z.core.$ZodType);
+    const inner = getObjectShape(shape[name] as Schema);
     const below = rest.filter((key) => !/^\d+$/.test(key));
     return inner && below.length > 0 ? suggestName(inner, below) : undefined;
   }
@@ -102,10 +99,12 @@ function suggestName(
     : `Unknown argument; there are ${known.join(", ") || "none"}`;
 }
 
-function getObjectShape(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
-  const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray) return getObjectShape(inner.element as z.ZodType);
-  return inner instanceof z.ZodObject ? inner.shape : undefined;
+function getObjectShape(schema: Schema): Fields | undefined {
+  return visitSchema<Fields | undefined>(schema, {
+    object: (fields) => fields,
+    array: getObjectShape,
+    other: () => undefined,
+  });
 }
 
 /** Accepts a selection as comma-separated text. */

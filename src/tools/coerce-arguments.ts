@@ -1,11 +1,16 @@
 import type * as z from "zod";
 import { limits } from "../contract/access/limits.ts";
-import { getInnerSchema, unwrap } from "../contract/definition/field-annotations.ts";
 import { PersonFieldIds } from "../contract/definition/fields.ts";
+import {
+  type Fields,
+  getInnerSchema,
+  getSchemaType,
+  type Schema,
+  visitSchema,
+} from "../contract/definition/schema-visitor.ts";
 import { findJsonExcess } from "../lib/bounded-json.ts";
 import { isObject } from "../lib/is-object.ts";
 
-type Shape = Readonly<Record<string, z.core.$ZodType>>;
 type Values = Readonly<Record<string, unknown>>;
 
 export interface CoercedArguments {
@@ -19,12 +24,12 @@ export interface CoercedArguments {
  * value for a list, comma lists for lists and the reverse, names in another style. Values that fit stay as they are,
  * also inside free-form maps. Values that cannot be coerced are left for validation to reject.
  */
-export function coerceArguments(shape: Shape, args: Values): CoercedArguments {
+export function coerceArguments(shape: Fields, args: Values): CoercedArguments {
   const notes: string[] = [];
   return { args: coerceObject(shape, args, "", notes), notes };
 }
 
-function coerceObject(shape: Shape, values: Values, path: string, notes: string[]): Values {
+function coerceObject(shape: Fields, values: Values, path: string, notes: string[]): Values {
   const named = matchNames(shape, values, path, notes);
   const entries = Object.entries(named).map(([name, value]): [string, unknown] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
@@ -37,7 +42,7 @@ function coerceObject(shape: Shape, values: Values, path: string, notes: string[
 const maxNames = 100;
 
 /** Returns the values under the names they are intended for, without nulls that mean absent. */
-function matchNames(shape: Shape, values: Values, path: string, notes: string[]): Values {
+function matchNames(shape: Fields, values: Values, path: string, notes: string[]): Values {
   if (Object.entries(values).every(([name, value]) => value !== null && Object.hasOwn(shape, name))) return values;
   const result = new Map(Object.entries(values));
   if (result.size > maxNames) return values;
@@ -47,7 +52,7 @@ function matchNames(shape: Shape, values: Values, path: string, notes: string[])
     for (const [name, value] of result) {
       const intended = Object.hasOwn(shape, name) ? name : findIntendedName(name, shape, result);
       if (intended === undefined) continue;
-      const absent = value === null && !acceptsValue(shape[intended] as z.core.$ZodType, null);
+      const absent = value === null && !acceptsValue(shape[intended] as Schema, null);
       if (intended === name && !absent) continue;
       result.delete(name);
       if (!absent) result.set(intended, value);
@@ -63,14 +68,12 @@ function joinPath(path: string, name: string): string {
 }
 
 /** Returns the declared name that a misspelt one is intended for, unless that one is present too or several match. */
-function findIntendedName(name: string, shape: Shape, named: ReadonlyMap<string, unknown>): string | undefined {
+function findIntendedName(name: string, shape: Fields, named: ReadonlyMap<string, unknown>): string | undefined {
   const free = Object.keys(shape).filter((declared) => !named.has(declared));
   const similar = free.filter((declared) => normalizeName(declared) === normalizeName(name));
   if (similar.length === 1) return similar[0];
   if (normalizeName(name) !== "id") return undefined;
-  const ids = free.filter(
-    (declared) => declared.endsWith("Id") && !acceptsValue(shape[declared] as z.core.$ZodType, undefined),
-  );
+  const ids = free.filter((declared) => declared.endsWith("Id") && !acceptsValue(shape[declared] as Schema, undefined));
   return ids.length === 1 ? ids[0] : undefined;
 }
 
@@ -83,25 +86,19 @@ function normalizeName(name: string): string {
     .replaceAll("programme", "program");
 }
 
-function coerceValue(schema: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+function coerceValue(schema: Schema, value: unknown, path: string, notes: string[]): unknown {
   if (isCommaList(schema)) return Array.isArray(value) ? joinValues(value, path, notes) : value;
-  const definition = unwrap(schema)._zod.def as { type: string; shape?: Shape; element?: z.core.$ZodType };
-  switch (definition.type) {
-    case "number":
-      return coerceNumber(value, path, notes);
-    case "boolean":
-      return coerceBoolean(value, path, notes);
-    case "object": {
+  return visitSchema<unknown>(schema, {
+    number: () => coerceNumber(value, path, notes),
+    boolean: () => coerceBoolean(value, path, notes),
+    object(fields) {
       const parsed = parseJsonText(value, isObject, "an object", path, notes);
-      return isObject(parsed) && definition.shape ? coerceObject(definition.shape, parsed, path, notes) : parsed;
-    }
-    case "record":
-      return parseJsonText(value, isObject, "an object", path, notes);
-    case "array":
-      return definition.element ? coerceList(definition.element, value, path, notes) : value;
-    default:
-      return value;
-  }
+      return isObject(parsed) ? coerceObject(fields, parsed, path, notes) : parsed;
+    },
+    record: () => parseJsonText(value, isObject, "an object", path, notes),
+    array: (element) => coerceList(element, value, path, notes),
+    other: () => value,
+  });
 }
 
 function coerceNumber(value: unknown, path: string, notes: string[]): unknown {
@@ -117,7 +114,7 @@ function coerceBoolean(value: unknown, path: string, notes: string[]): unknown {
   return intended === "true";
 }
 
-function coerceList(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+function coerceList(element: Schema, value: unknown, path: string, notes: string[]): unknown {
   const parsed = parseJsonText(value, Array.isArray, "a list", path, notes);
   const items = Array.isArray(parsed) ? parsed : coerceItems(element, parsed, path, notes);
   return Array.isArray(items)
@@ -126,9 +123,9 @@ function coerceList(element: z.core.$ZodType, value: unknown, path: string, note
 }
 
 /** Converts a single value, or several separated by commas, to a list. */
-function coerceItems(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+function coerceItems(element: Schema, value: unknown, path: string, notes: string[]): unknown {
   if (value === undefined || value === null) return value;
-  const { type } = unwrap(element)._zod.def;
+  const type = getSchemaType(element);
   if (typeof value !== "string" || !value.includes(",") || !(type === "string" || type === "enum")) {
     notes.push(`${path}: the single value was read as a list.`);
     return [value];
@@ -167,11 +164,11 @@ function parseJsonText(
   }
 }
 
-function acceptsValue(schema: z.core.$ZodType, value: unknown): boolean {
+function acceptsValue(schema: Schema, value: unknown): boolean {
   return (schema as z.ZodType).safeParse(value).success;
 }
 
-function isCommaList(schema: z.core.$ZodType): boolean {
+function isCommaList(schema: Schema): boolean {
   if (schema === PersonFieldIds) return true;
   const inner = getInnerSchema(schema);
   return inner !== undefined && isCommaList(inner);

@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { readScopes, scopes, sensitiveScope, writeScopes } from "../../src/contract/access/scopes.ts";
 import { createExample } from "../../src/contract/definition/example.ts";
-import { type FieldAnnotation, getAnnotation, unwrap } from "../../src/contract/definition/field-annotations.ts";
+import { type FieldAnnotation, getAnnotation } from "../../src/contract/definition/field-annotations.ts";
 import { commonErrors, createEnvelope, listPathVariables } from "../../src/contract/definition/operation.ts";
+import { type Schema, visitSchema } from "../../src/contract/definition/schema-visitor.ts";
 import { errorCatalog } from "../../src/contract/errors.ts";
 import { events } from "../../src/contract/events.ts";
 import { getToolset, operationNames, operations } from "../../src/contract/index.ts";
@@ -244,22 +245,16 @@ describe("marks", () => {
 const isPersonal = (mark: FieldAnnotation) => mark.personal === true;
 
 /** Paths of a schema's marked parts; `[]` stands for each item. Below a marked part nothing more is named. */
-function markedPaths(schema: z.core.$ZodType, wanted: (mark: FieldAnnotation) => boolean, path = ""): string[] {
+function markedPaths(schema: Schema, wanted: (mark: FieldAnnotation) => boolean, path = ""): string[] {
   const mark = getAnnotation(schema);
   if (mark && wanted(mark)) return [path === "" ? "(all)" : path];
-  const definition = unwrap(schema)._zod.def as {
-    shape?: Record<string, z.core.$ZodType>;
-    element?: z.core.$ZodType;
-    valueType?: z.core.$ZodType;
-    options?: readonly z.core.$ZodType[];
-  };
-  const within = (inner: z.core.$ZodType, step: string) => markedPaths(inner, wanted, path + step);
-  return [
-    ...Object.entries(definition.shape ?? {}).flatMap(([name, field]) =>
-      within(field, path === "" ? name : `.${name}`),
-    ),
-    ...(definition.element ? within(definition.element, "[]") : []),
-    ...(definition.valueType ? within(definition.valueType, ".*") : []),
-    ...(definition.options ?? []).flatMap((option) => within(option, "")),
-  ];
+  const within = (inner: Schema, step: string) => markedPaths(inner, wanted, path + step);
+  return visitSchema<string[]>(schema, {
+    object: (fields) =>
+      Object.entries(fields).flatMap(([name, field]) => within(field, path === "" ? name : `.${name}`)),
+    array: (element) => within(element, "[]"),
+    record: (value) => within(value, ".*"),
+    union: (options) => options.flatMap((option) => within(option, "")),
+    other: () => [],
+  });
 }

@@ -1,6 +1,6 @@
-import type * as z from "zod";
 import { sensitiveScope } from "../../src/contract/access/scopes.ts";
-import { type FieldAnnotation, getAnnotation, unwrap } from "../../src/contract/definition/field-annotations.ts";
+import { type FieldAnnotation, getAnnotation } from "../../src/contract/definition/field-annotations.ts";
+import { type Fields, getSchemaType, type Schema, visitSchema } from "../../src/contract/definition/schema-visitor.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import { tables } from "../../src/store/tables.ts";
 import { createFactory, fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
@@ -58,7 +58,7 @@ class Planter {
 
   row(table: keyof typeof tables, row: Row): Row {
     if (["exports", "webhookEndpoints", "invitations", "suppressions"].includes(table)) return row;
-    const shape = tables[table].record.shape as Record<string, z.core.$ZodType>;
+    const shape = tables[table].record.shape as Fields;
     const planted = Object.fromEntries(
       Object.entries(row).map(([name, value]) => {
         const schema = shape[name];
@@ -68,32 +68,35 @@ class Planter {
     return table === "schemas" ? { ...planted, fields: [...(planted["fields"] as object[]), ...ownFields] } : planted;
   }
 
-  #value(schema: z.core.$ZodType, value: unknown, path: string, outer: FieldAnnotation): unknown {
+  #value(schema: Schema, value: unknown, path: string, outer: FieldAnnotation): unknown {
     const mark = { ...outer, ...getAnnotation(schema) };
     const name = path.slice(path.lastIndexOf(".") + 1);
-    const { type, shape, element, format } = unwrap(schema)._zod.def as {
-      type: string;
-      shape?: Record<string, z.core.$ZodType>;
-      element?: z.core.$ZodType;
-      format?: string;
-    };
+    const isStructural = structural.test(name);
     if (mark.answers) return this.#answers(value as Row, path);
     if (mark.byField) return this.#customFields(path);
-    if (type === "record") return structural.test(name) ? value : this.#map(path, mark);
-    if (type === "array" && element && !structural.test(name)) {
-      const items = (value as unknown[]).length === 0 && unwrap(element)._zod.def.type === "string" ? [""] : value;
-      return (items as unknown[]).map((item) => this.#value(element, item, path, mark));
-    }
-    if (shape && typeof value === "object" && value !== null) {
-      return Object.fromEntries(
-        Object.entries(value).map(([key, inner]) => {
-          const field = shape[key];
-          return [key, field ? this.#value(field, inner, `${path}.${key}`, mark) : inner];
-        }),
-      );
-    }
-    const free = mark.freeForm || mark.handle || !structural.test(name);
-    return type === "string" && format === undefined && free ? this.#text(path, mark) : value;
+    return visitSchema<unknown>(schema, {
+      record: () => (isStructural ? value : this.#map(path, mark)),
+      array: (element) => {
+        if (isStructural) return value;
+        const items = value as readonly unknown[];
+        const planted = items.length === 0 && getSchemaType(element) === "string" ? [""] : items;
+        return planted.map((item) => this.#value(element, item, path, mark));
+      },
+      object: (fields) => {
+        if (typeof value !== "object" || value === null) return value;
+        return Object.fromEntries(
+          Object.entries(value).map(([key, inner]) => {
+            const field = fields[key];
+            return [key, field ? this.#value(field, inner, `${path}.${key}`, mark) : inner];
+          }),
+        );
+      },
+      string: (_, format) => {
+        const isFree = mark.freeForm || mark.handle || !isStructural;
+        return format === undefined && isFree ? this.#text(path, mark) : value;
+      },
+      other: () => value,
+    });
   }
 
   #answers(given: Row, path: string): Row {

@@ -1,17 +1,12 @@
 import fc from "fast-check";
-import type * as z from "zod";
-
-interface Definition {
-  readonly type: string;
-  readonly innerType?: z.core.$ZodType;
-  readonly element?: z.core.$ZodType;
-  readonly valueType?: z.core.$ZodType;
-  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
-  readonly options?: readonly z.core.$ZodType[];
-  readonly entries?: Readonly<Record<string, string>>;
-  readonly values?: readonly unknown[];
-  readonly format?: string;
-}
+import {
+  type Fields,
+  getInnerSchema,
+  isOptional,
+  listWrappers,
+  type Schema,
+  visitSchema,
+} from "../../src/contract/definition/schema-visitor.ts";
 
 const text = fc.string({ unit: "grapheme" });
 // As JSON keeps it: without a negative zero.
@@ -20,43 +15,27 @@ const json = fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JS
 const real = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 
 /** Values of a schema's types. Its bounds are not kept: what is stored was validated before. */
-export function arbitraryOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
-  const definition = schema._zod.def as unknown as Definition;
-  const inner = () => arbitraryOf(definition.innerType as z.core.$ZodType);
-  switch (definition.type) {
-    case "string":
-      return text;
-    case "number":
-      return definition.format === "safeint" || "check" in definition ? fc.maxSafeInteger() : real;
-    case "boolean":
-      return fc.boolean();
-    case "enum":
-      return fc.constantFrom(...Object.values(definition.entries ?? {}));
-    case "literal":
-      return fc.constantFrom(...(definition.values ?? []));
-    case "nullable":
-      return fc.option(inner(), { nil: null });
-    case "optional":
-      return inner();
-    case "array":
-      return fc.array(arbitraryOf(definition.element as z.core.$ZodType), { maxLength: 3 });
-    case "record":
-      return fc.dictionary(text, arbitraryOf(definition.valueType as z.core.$ZodType), {
-        maxKeys: 3,
-        noNullPrototype: true,
-      });
-    case "union":
-      return fc.oneof(...(definition.options ?? []).map(arbitraryOf));
-    case "object":
-      return objectOf(definition.shape ?? {});
-    default:
-      return json;
-  }
+export function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
+  const inner = getInnerSchema(schema);
+  if (inner)
+    return listWrappers(schema)[0] === "nullable" ? fc.option(arbitraryOf(inner), { nil: null }) : arbitraryOf(inner);
+  return visitSchema<fc.Arbitrary<unknown>>(schema, {
+    string: () => text,
+    number: (format) => (format === "safeint" ? fc.maxSafeInteger() : real),
+    boolean: () => fc.boolean(),
+    enum: (values) => fc.constantFrom(...values),
+    literal: (values) => fc.constantFrom(...values),
+    array: (element) => fc.array(arbitraryOf(element), { maxLength: 3 }),
+    record: (value) => fc.dictionary(text, arbitraryOf(value), { maxKeys: 3, noNullPrototype: true }),
+    union: (options) => fc.oneof(...options.map(arbitraryOf)),
+    object: objectOf,
+    other: () => json,
+  });
 }
 
-function objectOf(shape: Readonly<Record<string, z.core.$ZodType>>): fc.Arbitrary<Record<string, unknown>> {
-  const names = Object.keys(shape);
-  const requiredKeys = names.filter((name) => shape[name]?._zod.optin !== "optional");
-  const values = Object.fromEntries(names.map((name) => [name, arbitraryOf(shape[name] as z.core.$ZodType)]));
+function objectOf(fields: Fields): fc.Arbitrary<Record<string, unknown>> {
+  const entries = Object.entries(fields);
+  const requiredKeys = entries.filter(([, field]) => !isOptional(field)).map(([name]) => name);
+  const values = Object.fromEntries(entries.map(([name, field]) => [name, arbitraryOf(field)]));
   return fc.record(values, { requiredKeys, noNullPrototype: true });
 }

@@ -172,19 +172,11 @@ describe("places for requests", () => {
   });
 });
 
-test("connections beyond the most are closed as they come", async () => {
-  const testServer = await deskWith({ PROGRAMME_MAX_CONNECTIONS: "2" });
-  const held = [open(testServer.origin), open(testServer.origin)];
-  await Promise.all(held.map(({ socket }) => once(socket, "connect")));
-  const third = open(testServer.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  await third.closed;
-  expect(third.received()).toBe("");
-  held[0]?.socket.destroy();
-  await waitFor(async () => expect((await send(`${testServer.origin}/healthz`, {})).status).toBe(200));
-});
-
-test("connections of one address beyond its share are closed as they come", async () => {
-  const testServer = await deskWith({ PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS: "2" });
+test.each([
+  ["connections beyond the maximum", "PROGRAMME_MAX_CONNECTIONS"],
+  ["connections of one address beyond its share", "PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS"],
+])("%s are closed as they come", async (_, setting) => {
+  const testServer = await deskWith({ [setting]: "2" });
   const held = [open(testServer.origin), open(testServer.origin)];
   await Promise.all(held.map(({ socket }) => once(socket, "connect")));
   const third = open(testServer.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
-import { unwrap } from "../../src/contract/definition/field-annotations.ts";
+import { unwrap } from "../../src/contract/definition/schema-visitor.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { getToolArguments } from "../../src/tools/catalog/tool-options.ts";
 import { coerceArguments } from "../../src/tools/coerce-arguments.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { getInnerSchema } from "./field-annotations.ts";
+import { isOptional, type Schema, visitSchema } from "./schema-visitor.ts";
 
 /** Example values for fields whose type alone does not show what they contain. */
 const byName: Readonly<Record<string, unknown>> = {
@@ -79,57 +79,32 @@ const ulid = "01JD4X8Q6V3N5T7Y9Z0A1B2C3D";
  * Returns a value that fits a schema, the same one each time, for documents and tests. Without `optional`, optional
  * fields are left out.
  */
-export function createExample(schema: z.core.$ZodType, options: { readonly optional: boolean }, name = ""): unknown {
+export function createExample(schema: Schema, options: { readonly optional: boolean }, name = ""): unknown {
   if (name in byName && matchesSchema(schema, byName[name])) return byName[name];
-  const definition = schema._zod.def as z.core.$ZodTypeDef & {
-    shape?: Record<string, z.core.$ZodType>;
-    element?: z.core.$ZodType;
-    options?: readonly z.core.$ZodType[];
-    entries?: Record<string, string>;
-    values?: readonly unknown[];
-  };
-  switch (definition.type) {
-    case "object":
-      return Object.fromEntries(
-        Object.entries(definition.shape ?? {})
-          .filter(([, field]) => options.optional || field._zod.optin !== "optional")
+  return visitSchema<unknown>(schema, {
+    object: (fields) =>
+      Object.fromEntries(
+        Object.entries(fields)
+          .filter(([, field]) => options.optional || !isOptional(field))
           .map(([key, field]) => [key, createExample(field, options, key)]),
-      );
-    case "array":
-      return definition.element ? [createExample(definition.element, options, name.replace(/s$/, ""))] : [];
-    case "union":
-      return definition.options?.[0] && createExample(definition.options[0], options, name);
-    case "enum":
-      return Object.values(definition.entries ?? {})[0];
-    case "literal":
-      return definition.values?.[0];
-    case "boolean":
-      return true;
-    case "number":
-      return createNumberExample(schema);
-    case "string":
-      return createStringExample(schema, name);
-    case "record":
-      return {};
-    case "unknown":
-      return null;
-    default: {
-      const inner = getInnerSchema(schema);
-      return inner && createExample(inner, options, name);
-    }
-  }
+      ),
+    array: (element) => [createExample(element, options, name.replace(/s$/, ""))],
+    union: ([first]) => first && createExample(first, options, name),
+    enum: ([first]) => first,
+    literal: ([first]) => first,
+    boolean: () => true,
+    number: () => 1,
+    string: (text) => createStringExample(text, name),
+    record: () => ({}),
+    other: () => null,
+  });
 }
 
-function matchesSchema(schema: z.core.$ZodType, value: unknown): boolean {
+function matchesSchema(schema: Schema, value: unknown): boolean {
   return (schema as z.ZodType).safeParse(value).success;
 }
 
-function createNumberExample(schema: z.core.$ZodType): number {
-  const { minimum } = schema._zod.bag as { minimum?: number };
-  return Math.max(1, minimum ?? 1);
-}
-
-function createStringExample(schema: z.core.$ZodType, name: string): string {
+function createStringExample(schema: Schema, name: string): string {
   const id = /^(\w+?)Ids?$/.exec(name)?.[1]?.toLowerCase();
   const candidates = [
     ...(id ? [`${Object.entries(idPrefixes).find(([noun]) => id.endsWith(noun))?.[1] ?? "id"}_${ulid}`] : []),

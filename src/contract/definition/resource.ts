@@ -1,7 +1,7 @@
-import * as z from "zod";
 import { type CallName, operationNames, operations } from "../index.ts";
 import { getAnnotation } from "./field-annotations.ts";
 import { fillTemplate, listPathVariables, type Operation } from "./operation.ts";
+import { getFields, getRowSchema, getSchemaType, type Schema, visitSchema } from "./schema-visitor.ts";
 
 /**
  * Expands a resource template (RFC 6570, limited to `{name}` and `{?name,…}`) to a URI. Names without a value are left
@@ -60,10 +60,10 @@ interface RecordRead {
 }
 
 /** The read that shows each kind of record. Reads of a single record take precedence over lists. */
-const recordReads: ReadonlyMap<z.core.$ZodType, RecordRead> = (() => {
-  const readsBySchema = new Map<z.core.$ZodType, RecordRead>();
+const recordReads: ReadonlyMap<Schema, RecordRead> = (() => {
+  const readsBySchema = new Map<Schema, RecordRead>();
   const reads = operationNames.map((name) => operations[name]).filter(({ resource }) => resource !== undefined);
-  const standsAlone = (operation: Operation) => !(operation.data instanceof z.ZodArray);
+  const standsAlone = (operation: Operation) => getSchemaType(operation.data) !== "array";
   for (const operation of [...reads.filter(standsAlone), ...reads.filter((read) => !standsAlone(read))]) {
     const ids = Object.keys(operation.queryObject.shape).filter((name) => name.endsWith("Id"));
     const required = listPathVariables(operation.path);
@@ -72,7 +72,7 @@ const recordReads: ReadonlyMap<z.core.$ZodType, RecordRead> = (() => {
     const { path } = operation;
     const tail = path.slice(path.lastIndexOf("}") + 2).replaceAll("/", " ");
     for (const schema of listRecordSchemas(operation.data)) {
-      const field = schema instanceof z.ZodObject ? schema.shape["name"] : undefined;
+      const field = getFields(schema)?.["name"];
       const named = field !== undefined && !getAnnotation(field)?.personal;
       if (!readsBySchema.has(schema)) readsBySchema.set(schema, { operation, tail, named, variables, required });
     }
@@ -80,7 +80,7 @@ const recordReads: ReadonlyMap<z.core.$ZodType, RecordRead> = (() => {
   return readsBySchema;
 })();
 
-function createResourceLink(schema: z.core.$ZodType, row: unknown): ResourceLink | undefined {
+function createResourceLink(schema: Schema, row: unknown): ResourceLink | undefined {
   const recordRead = recordReads.get(schema);
   if (!recordRead || typeof row !== "object" || row === null) return undefined;
   const record = row as Readonly<Record<string, unknown>>;
@@ -103,13 +103,9 @@ function describeResource(
   return named && typeof name === "string" ? name : `${operation.audit.split(".")[0]} ${id}`;
 }
 
-function getRowSchema(data: z.core.$ZodType): z.core.$ZodType {
-  return data instanceof z.ZodArray ? data.element : data;
-}
-
-function listRecordSchemas(data: z.core.$ZodType): readonly z.core.$ZodType[] {
+function listRecordSchemas(data: Schema): readonly Schema[] {
   const row = getRowSchema(data);
-  return row instanceof z.ZodUnion ? [row, ...row.options] : [row];
+  return visitSchema(row, { union: (options) => [row, ...options], other: () => [row] });
 }
 
 /** Returns whether a read requires a query argument that is not a field of the record. */

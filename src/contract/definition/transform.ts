@@ -1,5 +1,5 @@
-import type * as z from "zod";
-import { type FieldAnnotation, getAnnotation, unwrap } from "./field-annotations.ts";
+import { type FieldAnnotation, getAnnotation } from "./field-annotations.ts";
+import { type Fields, type Schema, visitSchema } from "./schema-visitor.ts";
 
 /** Changes the annotated parts of a value. */
 export type Transform<C> = (value: unknown, context: C) => unknown;
@@ -18,35 +18,30 @@ export interface AnnotationVisitor<C> {
 }
 
 /** Compiles a schema into the transform that its annotations require, or `undefined` if they require none. */
-export function compileTransform<C>(schema: z.core.$ZodType, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
+export function compileTransform<C>(schema: Schema, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
   const annotation = getAnnotation(schema);
-  const inner = compileShape(unwrap(schema), visitor);
+  const inner = compileShape(schema, visitor);
   return annotation ? visitor.visit(annotation, inner) : inner;
 }
 
-function compileShape<C>(schema: z.core.$ZodType, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
-  const definition = schema._zod.def as z.core.$ZodTypeDef & {
-    shape?: Record<string, z.core.$ZodType>;
-    element?: z.core.$ZodType;
-    options?: readonly z.core.$ZodType[];
-  };
-  if (definition.shape) return compileObject(definition.shape, visitor);
-  if (definition.element) {
-    const item = compileTransform(definition.element, visitor);
-    return item && ((value, context) => (Array.isArray(value) ? value.map((each) => item(each, context)) : value));
-  }
-  if (definition.options?.some((option) => compileTransform(option, visitor))) {
-    throw new Error(
-      "A union cannot hold marked fields: which of its shapes a value has would decide what becomes of it",
-    );
-  }
-  return undefined;
+function compileShape<C>(schema: Schema, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
+  return visitSchema<Transform<C> | undefined>(schema, {
+    object: (fields) => compileObject(fields, visitor),
+    array(element) {
+      const item = compileTransform(element, visitor);
+      return item && ((value, context) => (Array.isArray(value) ? value.map((each) => item(each, context)) : value));
+    },
+    union(options) {
+      if (!options.some((option) => compileTransform(option, visitor))) return undefined;
+      throw new Error(
+        "A union cannot hold marked fields: which of its shapes a value has would decide what becomes of it",
+      );
+    },
+    other: () => undefined,
+  });
 }
 
-function compileObject<C>(
-  shape: Record<string, z.core.$ZodType>,
-  visitor: AnnotationVisitor<C>,
-): Transform<C> | undefined {
+function compileObject<C>(shape: Fields, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
   const fields = Object.entries(shape).map(([name, field]) => ({ name, transform: compileTransform(field, visitor) }));
   const changing = fields.filter(({ transform }) => transform !== undefined);
   if (changing.length === 0) return undefined;

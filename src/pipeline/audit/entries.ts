@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { Token, type TokenChange } from "../../contract/access/tokens.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
-import { getAnnotation, unwrap } from "../../contract/definition/field-annotations.ts";
+import { getAnnotation, hasPersonalData } from "../../contract/definition/field-annotations.ts";
 import type { Operation } from "../../contract/definition/operation.ts";
+import { type Fields, getSchemaType, type Schema } from "../../contract/definition/schema-visitor.ts";
 import { createId } from "../../lib/ids.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { Caller } from "../../store/handler-context.ts";
@@ -125,7 +126,7 @@ function getAuditVerb({ before, after }: Change): string {
 
 /** Lists the changed paths of a record. Personal paths are listed without their values. */
 function listDifferencesIn(
-  shape: Readonly<Record<string, z.core.$ZodType>>,
+  shape: Fields,
   before: Readonly<Record<string, unknown>> = {},
   after: Readonly<Record<string, unknown>> = {},
 ): AuditEntry["changes"] {
@@ -138,11 +139,9 @@ function listDifferencesIn(
 }
 
 /** Returns whether callers choose the keys of a sensitive map: the keys may then reveal as much as the values. */
-function hasCallerChosenKeys(schema: z.core.$ZodType): boolean {
+function hasCallerChosenKeys(schema: Schema): boolean {
   const annotation = getAnnotation(schema);
-  return (
-    annotation?.sensitive !== undefined && annotation.byField === undefined && unwrap(schema)._zod.def.type === "record"
-  );
+  return annotation?.sensitive !== undefined && annotation.byField === undefined && getSchemaType(schema) === "record";
 }
 
 /** Lists the names of changed properties within personal data, never their values. */
@@ -152,23 +151,6 @@ function listChangedNames(path: string, from: unknown, to: unknown): AuditEntry[
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((key) => !isDeepStrictEqual(before[key], after[key]))
     .map((key) => ({ path: `${path}.${key}` }));
-}
-
-const personalSchemas = new WeakMap<z.core.$ZodType, boolean>();
-
-/** Returns whether a schema or a schema inside it is marked personal. */
-function hasPersonalData(schema: z.core.$ZodType): boolean {
-  let isPersonal = personalSchemas.get(schema);
-  if (isPersonal === undefined) {
-    const definition = unwrap(schema)._zod.def as {
-      shape?: Record<string, z.core.$ZodType>;
-      element?: z.core.$ZodType;
-    };
-    const inside = [...Object.values(definition.shape ?? {}), ...(definition.element ? [definition.element] : [])];
-    isPersonal = getAnnotation(schema)?.personal === true || inside.some(hasPersonalData);
-    personalSchemas.set(schema, isPersonal);
-  }
-  return isPersonal;
 }
 
 function toTextOrNull(value: unknown): string | null {

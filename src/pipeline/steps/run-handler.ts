@@ -1,4 +1,3 @@
-import { shouldHideContacts } from "../../contract/access/privacy.ts";
 import { createRandomToken } from "../../lib/crypto/crypto.ts";
 import { createId } from "../../lib/ids.ts";
 import type { HandlerContext, ReadContext, WriteContext } from "../../store/handler-context.ts";
@@ -43,7 +42,6 @@ function createHandlerContext({ links }: PipelineDeps, { caller, now, call }: Pr
     caller,
     links,
     privacy: call.privacy,
-    hidesContacts: shouldHideContacts(call.privacy),
     now: now.toISOString(),
     newId: createId,
     newSecret: createRandomToken,

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { getInnerSchema, unwrap } from "../../contract/definition/field-annotations.ts";
+import { getSchemaType, listWrappers, type Schema } from "../../contract/definition/schema-visitor.ts";
 
 type Kind = "scalar" | "boolean" | "json";
 
@@ -76,8 +76,8 @@ function decode(kind: Kind, stored: unknown): unknown {
 
 const scalarTypes = new Set(["string", "number", "enum", "literal"]);
 
-function toColumn(name: string, schema: z.core.$ZodType): Column {
-  const { type } = unwrap(schema)._zod.def;
+function toColumn(name: string, schema: Schema): Column {
+  const type = getSchemaType(schema);
   const wrappers = listWrappers(schema);
   const nullable = wrappers.includes("nullable");
   return {
@@ -86,9 +86,4 @@ function toColumn(name: string, schema: z.core.$ZodType): Column {
     optional: wrappers.includes("optional") && !nullable,
     nullable: nullable || wrappers.includes("optional"),
   };
-}
-
-function listWrappers(schema: z.core.$ZodType): string[] {
-  const inner = getInnerSchema(schema);
-  return inner ? [schema._zod.def.type, ...listWrappers(inner)] : [];
 }

@@ -1,23 +1,27 @@
-import * as z from "zod";
-import { unwrap } from "../../contract/definition/field-annotations.ts";
+import {
+  type Fields,
+  getRowSchema,
+  getSchemaType,
+  type Schema,
+  visitSchema,
+} from "../../contract/definition/schema-visitor.ts";
 import { type CallName, operations } from "../../contract/index.ts";
 import { findNearNames } from "../../lib/did-you-mean.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** Returns the schema of the record that an operation returns, alone or in a list. */
-export function getRecordSchema(name: CallName): z.core.$ZodType {
-  const data = unwrap(operations[name].data);
-  return data instanceof z.ZodArray ? unwrap(data.element as z.ZodType) : data;
+export function getRecordSchema(name: CallName): Schema {
+  return getRowSchema(operations[name].data);
 }
 
 /** Returns the names of a record's fields; none for data without declared fields. */
-export function listRecordFields(schema: z.core.$ZodType): readonly string[] {
-  return listFields(schema) ?? [];
+export function listRecordFields(schema: Schema): readonly string[] {
+  return Object.keys(getRecordFields(schema) ?? {});
 }
 
 /** Returns the fields that every selection includes: the record's id, and the version that a change needs. */
-export function listRequiredFields(schema: z.core.$ZodType): readonly string[] {
+export function listRequiredFields(schema: Schema): readonly string[] {
   const fields = listRecordFields(schema);
   return [fields.find((field) => field.endsWith("Id")), fields.find((field) => field === "version")].filter(
     (field) => field !== undefined,
@@ -39,7 +43,7 @@ const wholeRecord = "*";
  * Resolves the names that a caller selects to dot paths of a record: `id` is the record's own id, other unknown names are
  * read as the field next to them if there is only one. Names that remain unknown are noted.
  */
-export function resolveSelection(schema: z.core.$ZodType, names: readonly string[]): Selection {
+export function resolveSelection(schema: Schema, names: readonly string[]): Selection {
   if (names.includes(wholeRecord)) return { paths: undefined, notes: [] };
   const resolved = names.map((name) => ({ name, ...resolvePath(schema, name.split("."), []) }));
   const readAs = resolved.flatMap(({ name, path }) => (path && path !== name ? [`${quoteName(name)} as ${path}`] : []));
@@ -62,21 +66,22 @@ interface ResolvedPath {
   readonly missing?: string;
 }
 
-function resolvePath(schema: z.core.$ZodType, names: readonly string[], before: readonly string[]): ResolvedPath {
+function resolvePath(schema: Schema, names: readonly string[], before: readonly string[]): ResolvedPath {
   const [name, ...rest] = names;
   if (name === undefined || (name === wholeRecord && rest.length === 0)) return { path: before.join(".") };
-  const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray) return resolvePath(inner.element as z.ZodType, names, before);
-  if (inner instanceof z.ZodRecord || inner instanceof z.ZodUnknown) return { path: [...before, ...names].join(".") };
-  const fields = listFields(inner);
+  const type = getSchemaType(schema);
+  if (type === "array") return resolvePath(getRowSchema(schema), names, before);
+  if (type === "record" || type === "unknown") return { path: [...before, ...names].join(".") };
+  const fields = getRecordFields(schema);
   const at = before.join(".");
   if (!fields) return { missing: `${at} has no fields of its own.` };
-  const near = fields.includes(name) ? [name] : findMeantFields(name, fields);
-  const [known] = near;
-  if (known !== undefined && near.length === 1)
-    return resolvePath(getField(inner, known) as z.core.$ZodType, rest, [...before, known]);
+  const fieldNames = Object.keys(fields);
+  const near = fieldNames.includes(name) ? [name] : findMeantFields(name, fieldNames);
+  const [known = ""] = near;
+  const field = fields[known];
+  if (field && near.length === 1) return resolvePath(field, rest, [...before, known]);
   const subject = at === "" ? "There are" : `${at} has`;
-  return { missing: near.length > 1 ? `Did you mean ${near.join(" or ")}?` : `${subject} ${fields.join(", ")}.` };
+  return { missing: near.length > 1 ? `Did you mean ${near.join(" or ")}?` : `${subject} ${fieldNames.join(", ")}.` };
 }
 
 function findMeantFields(name: string, fields: readonly string[]): readonly string[] {
@@ -91,17 +96,21 @@ function quoteName(name: string): string {
 
 const maxNameChars = 60;
 
-function listFields(schema: z.core.$ZodType): readonly string[] | undefined {
-  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
-  if (!(schema instanceof z.ZodUnion)) return undefined;
-  const fields = schema.options.flatMap((option) => listFields(unwrap(option)) ?? []);
-  return fields.length > 0 ? [...new Set(fields)] : undefined;
-}
-
-function getField(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
-  if (schema instanceof z.ZodObject) return Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
-  if (!(schema instanceof z.ZodUnion)) return undefined;
-  return schema.options.map((option) => getField(unwrap(option), name)).find((field) => field !== undefined);
+/** Returns the fields of a record, and of all its forms if there are several. */
+function getRecordFields(schema: Schema): Fields | undefined {
+  return visitSchema<Fields | undefined>(schema, {
+    object: (fields) => fields,
+    union(options) {
+      const merged = new Map<string, Schema>();
+      for (const option of options) {
+        for (const [name, field] of Object.entries(getRecordFields(option) ?? {})) {
+          if (!merged.has(name)) merged.set(name, field);
+        }
+      }
+      return merged.size > 0 ? Object.fromEntries(merged) : undefined;
+    },
+    other: () => undefined,
+  });
 }
 
 /** Returns the parts of a record that dot paths select, also inside lists, in the record's order. */

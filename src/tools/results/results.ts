@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { hasPersonalData, untrustedNote } from "../../contract/definition/field-annotations.ts";
 import { createResourceLinks } from "../../contract/definition/resource.ts";
-import { hasUntrustedText, untrustedNote } from "../../contract/definition/untrusted-content.ts";
 import type { Problem } from "../../contract/errors.ts";
 import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
@@ -21,7 +21,7 @@ export function createResult(
   const { data, page } = toolData;
   const isEmpty = Array.isArray(data) && data.length === 0;
   const notes =
-    !isEmpty && hasUntrustedText(getRecordSchema(name)) ? [...toolData.notes, untrustedNote] : toolData.notes;
+    !isEmpty && hasPersonalData(getRecordSchema(name)) ? [...toolData.notes, untrustedNote] : toolData.notes;
   // Notes come before the data that they apply to.
   const structuredContent: Record<string, unknown> = notes.length > 0 ? { notes, data } : { data };
   if (page) structuredContent["page"] = page;

@@ -1,5 +1,4 @@
-import type * as z from "zod";
-import { unwrap } from "../../contract/definition/field-annotations.ts";
+import { type Fields, type Schema, visitSchema } from "../../contract/definition/schema-visitor.ts";
 import { isObject } from "../../lib/is-object.ts";
 
 /** The place where a value does not match its schema. */
@@ -13,13 +12,13 @@ type Check = (value: unknown) => Mismatch | undefined;
 /** Maximum number of rows in one response: a full page and some more. */
 const maxRows = 10_000;
 
-const checks = new WeakMap<z.core.$ZodType, Check>();
+const checks = new WeakMap<Schema, Check>();
 
 /**
  * Returns where the data of a response does not match the types of its schema, or undefined. Fields may be missing,
  * null or unknown. Values of enumerations and formats are not checked.
  */
-export function findMismatch(schema: z.core.$ZodType, data: unknown): string | undefined {
+export function findMismatch(schema: Schema, data: unknown): string | undefined {
   if (data === undefined || data === null) return "no data";
   let check = checks.get(schema);
   if (!check) {
@@ -41,39 +40,29 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-function compile(schema: z.core.$ZodType): Check {
-  const inner = unwrap(schema);
-  const definition = inner._zod.def as z.core.$ZodTypeDef & {
-    shape?: Record<string, z.core.$ZodType>;
-    element?: z.core.$ZodType;
-    options?: readonly z.core.$ZodType[];
-    valueType?: z.core.$ZodType;
-  };
-  switch (definition.type) {
-    case "object":
-      return createObjectCheck(definition.shape ?? {});
-    case "array":
-      return createArrayCheck(definition.element ? compile(definition.element) : acceptAny);
-    case "record":
-      return recordCheck(definition.valueType ? compile(definition.valueType) : acceptAny);
-    case "union":
-      return createUnionCheck((definition.options ?? []).map(compile));
-    case "string":
-    case "enum":
-      return (value) => (typeof value === "string" ? undefined : { path: "", flaw: "is no text" });
-    case "number":
-    case "boolean": {
-      const { type } = definition;
-      return (value) => (typeof value === type ? undefined : { path: "", flaw: `is no ${type}` });
-    }
-    default:
-      return acceptAny;
-  }
+function compile(schema: Schema): Check {
+  return visitSchema<Check>(schema, {
+    object: createObjectCheck,
+    array: (element) => createArrayCheck(compile(element)),
+    record: (value) => createRecordCheck(compile(value)),
+    union: (options) => createUnionCheck(options.map(compile)),
+    string: () => requireText,
+    enum: () => requireText,
+    number: () => createTypeCheck("number"),
+    boolean: () => createTypeCheck("boolean"),
+    other: () => acceptAny,
+  });
+}
+
+const requireText: Check = (value) => (typeof value === "string" ? undefined : { path: "", flaw: "is no text" });
+
+function createTypeCheck(type: "number" | "boolean"): Check {
+  return (value) => (typeof value === type ? undefined : { path: "", flaw: `is no ${type}` });
 }
 
 const acceptAny: Check = () => undefined;
 
-function createObjectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): Check {
+function createObjectCheck(shape: Fields): Check {
   const fields = Object.entries(shape).map(([name, field]) => ({ name, check: compile(field) }));
   return (value) => {
     if (!isObject(value)) return { path: "", flaw: "is no object" };
@@ -98,7 +87,7 @@ function createArrayCheck(check: Check): Check {
   };
 }
 
-function recordCheck(check: Check): Check {
+function createRecordCheck(check: Check): Check {
   return (value) => {
     if (!isObject(value)) return { path: "", flaw: "is no object" };
     for (const inner of Object.values(value)) {
