@@ -120,33 +120,30 @@ export function createNamedListsType(
 }
 
 /** Host names and addresses as in a `Host` header, without the port; IPv6 in brackets. */
-export const hostNames: ValueType<readonly string[]> = {
-  get schema() {
-    return z
-      .string()
-      .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
-      .pipe(z.array(z.string().refine(isHostName)).max(100));
-  },
-  allowed: "host names without scheme or port, separated by commas",
-};
+export const hostNames = createListType(isHostName, "host names without scheme or port, separated by commas");
 
 function isHostName(name: string): boolean {
   return URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name;
 }
 
 /** Origins as in an `Origin` header. */
-export const origins: ValueType<readonly string[]> = {
-  get schema() {
-    return z
-      .string()
-      .transform((list) => list.split(",").map((origin) => origin.trim().toLowerCase()))
-      .pipe(z.array(z.string().refine(isOrigin)).max(100));
-  },
-  allowed: "origins such as `http://localhost:6274`, separated by commas",
-};
+export const origins = createListType(isOrigin, "origins such as `http://localhost:6274`, separated by commas");
 
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Creates the type of a list in lower case, whose entries are separated by commas. */
+function createListType(isEntry: (text: string) => boolean, allowed: string): ValueType<readonly string[]> {
+  return {
+    get schema() {
+      return z
+        .string()
+        .transform((list) => list.split(",").map((entry) => entry.trim().toLowerCase()))
+        .pipe(z.array(z.string().refine(isEntry)).max(100));
+    },
+    allowed,
+  };
 }
 
 /** An address to listen on: `127.0.0.1:9464`; IPv6 in brackets, 0 for any free port. */
