@@ -120,21 +120,21 @@ export function createNamedListsType(
 }
 
 /** Host names and addresses as in a `Host` header, without the port; IPv6 in brackets. */
-export const hostNames = createListType(isHostName, "host names without scheme or port, separated by commas");
+export const hostNames = createLowerCaseListType(isHostName, "host names without scheme or port, separated by commas");
 
 function isHostName(name: string): boolean {
   return URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name;
 }
 
 /** Origins as in an `Origin` header. */
-export const origins = createListType(isOrigin, "origins such as `http://localhost:6274`, separated by commas");
+export const origins = createLowerCaseListType(isOrigin, "origins such as `http://localhost:6274`, separated by commas");
 
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** Creates the type of a list in lower case, whose entries are separated by commas. */
-function createListType(isEntry: (text: string) => boolean, allowed: string): ValueType<readonly string[]> {
+function createLowerCaseListType(isEntry: (text: string) => boolean, allowed: string): ValueType<readonly string[]> {
   return {
     get schema() {
       return z

@@ -4,7 +4,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
-import { type Fields, type Schema, visitSchema } from "../contract/definition/schema-visitor.ts";
+import { type AnySchema, type Fields, visitSchema } from "../contract/definition/schema-visitor.ts";
 import { type Candidate, type CompletionInput, findCandidates } from "./candidates.ts";
 import { findPrompt } from "./prompts.ts";
 import type { ResourceReader } from "./session.ts";
@@ -38,7 +38,7 @@ export async function completeArgument(
   return filterMatching(listChoices(schema) ?? (await findCandidates(reader, argument.name, input)), input);
 }
 
-function getVariableSchema({ operation }: ResourceKind, name: string): Schema | undefined {
+function getVariableSchema({ operation }: ResourceKind, name: string): AnySchema | undefined {
   const shape: Fields = {
     ...operation.queryObject.shape,
     ...operation.params.shape,
@@ -47,7 +47,7 @@ function getVariableSchema({ operation }: ResourceKind, name: string): Schema | 
 }
 
 /** Returns the values of an enum or boolean. */
-function listChoices(schema: Schema): Candidate[] | undefined {
+function listChoices(schema: AnySchema): Candidate[] | undefined {
   const toCandidates = (values: readonly string[]) => values.map((value) => ({ value, labels: [] }));
   return visitSchema<Candidate[] | undefined>(schema, {
     boolean: () => toCandidates(["true", "false"]),

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { limits } from "../contract/access/limits.ts";
-import { type Fields, type Schema, visitSchema } from "../contract/definition/schema-visitor.ts";
+import { type AnySchema, type Fields, visitSchema } from "../contract/definition/schema-visitor.ts";
 import { findUnstorable } from "../contract/definition/storable.ts";
 import { type Issue, Problem, validationProblem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
@@ -88,7 +88,7 @@ export function explainRefusal(name: CallName, refusal: Problem): Problem {
  */
 function suggestName(shape: Fields, [name = "", ...rest]: readonly string[]): string | undefined {
   if (Object.hasOwn(shape, name)) {
-    const inner = getObjectShape(shape[name] as Schema);
+    const inner = getObjectShape(shape[name] as AnySchema);
     const below = rest.filter((key) => !/^\d+$/.test(key));
     return inner && below.length > 0 ? suggestName(inner, below) : undefined;
   }
@@ -99,7 +99,7 @@ function suggestName(shape: Fields, [name = "", ...rest]: readonly string[]): st
     : `Unknown argument; there are ${known.join(", ") || "none"}`;
 }
 
-function getObjectShape(schema: Schema): Fields | undefined {
+function getObjectShape(schema: AnySchema): Fields | undefined {
   return visitSchema<Fields | undefined>(schema, {
     object: (fields) => fields,
     array: getObjectShape,

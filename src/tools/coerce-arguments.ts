@@ -2,10 +2,10 @@ import type * as z from "zod";
 import { limits } from "../contract/access/limits.ts";
 import { PersonFieldIds } from "../contract/definition/fields.ts";
 import {
+  type AnySchema,
   type Fields,
   getInnerSchema,
   getSchemaType,
-  type Schema,
   visitSchema,
 } from "../contract/definition/schema-visitor.ts";
 import { findJsonExcess } from "../lib/bounded-json.ts";
@@ -52,7 +52,7 @@ function matchNames(shape: Fields, values: Values, path: string, notes: string[]
     for (const [name, value] of result) {
       const intended = Object.hasOwn(shape, name) ? name : findIntendedName(name, shape, result);
       if (intended === undefined) continue;
-      const absent = value === null && !acceptsValue(shape[intended] as Schema, null);
+      const absent = value === null && !acceptsValue(shape[intended] as AnySchema, null);
       if (intended === name && !absent) continue;
       result.delete(name);
       if (!absent) result.set(intended, value);
@@ -73,7 +73,9 @@ function findIntendedName(name: string, shape: Fields, named: ReadonlyMap<string
   const similar = free.filter((declared) => normalizeName(declared) === normalizeName(name));
   if (similar.length === 1) return similar[0];
   if (normalizeName(name) !== "id") return undefined;
-  const ids = free.filter((declared) => declared.endsWith("Id") && !acceptsValue(shape[declared] as Schema, undefined));
+  const ids = free.filter(
+    (declared) => declared.endsWith("Id") && !acceptsValue(shape[declared] as AnySchema, undefined),
+  );
   return ids.length === 1 ? ids[0] : undefined;
 }
 
@@ -86,7 +88,7 @@ function normalizeName(name: string): string {
     .replaceAll("programme", "program");
 }
 
-function coerceValue(schema: Schema, value: unknown, path: string, notes: string[]): unknown {
+function coerceValue(schema: AnySchema, value: unknown, path: string, notes: string[]): unknown {
   if (isCommaList(schema)) return Array.isArray(value) ? joinValues(value, path, notes) : value;
   return visitSchema<unknown>(schema, {
     number: () => coerceNumber(value, path, notes),
@@ -114,7 +116,7 @@ function coerceBoolean(value: unknown, path: string, notes: string[]): unknown {
   return intended === "true";
 }
 
-function coerceList(element: Schema, value: unknown, path: string, notes: string[]): unknown {
+function coerceList(element: AnySchema, value: unknown, path: string, notes: string[]): unknown {
   const parsed = parseJsonText(value, Array.isArray, "a list", path, notes);
   const items = Array.isArray(parsed) ? parsed : coerceItems(element, parsed, path, notes);
   return Array.isArray(items)
@@ -123,7 +125,7 @@ function coerceList(element: Schema, value: unknown, path: string, notes: string
 }
 
 /** Converts a single value, or several separated by commas, to a list. */
-function coerceItems(element: Schema, value: unknown, path: string, notes: string[]): unknown {
+function coerceItems(element: AnySchema, value: unknown, path: string, notes: string[]): unknown {
   if (value === undefined || value === null) return value;
   const type = getSchemaType(element);
   if (typeof value !== "string" || !value.includes(",") || !(type === "string" || type === "enum")) {
@@ -164,11 +166,11 @@ function parseJsonText(
   }
 }
 
-function acceptsValue(schema: Schema, value: unknown): boolean {
+function acceptsValue(schema: AnySchema, value: unknown): boolean {
   return (schema as z.ZodType).safeParse(value).success;
 }
 
-function isCommaList(schema: Schema): boolean {
+function isCommaList(schema: AnySchema): boolean {
   if (schema === PersonFieldIds) return true;
   const inner = getInnerSchema(schema);
   return inner !== undefined && isCommaList(inner);

@@ -5,7 +5,7 @@ import { readScopes, scopes, sensitiveScope, writeScopes } from "../../src/contr
 import { createExample } from "../../src/contract/definition/example.ts";
 import { type FieldAnnotation, getAnnotation } from "../../src/contract/definition/field-annotations.ts";
 import { commonErrors, createEnvelope, listPathVariables } from "../../src/contract/definition/operation.ts";
-import { type Schema, visitSchema } from "../../src/contract/definition/schema-visitor.ts";
+import { type AnySchema, visitSchema } from "../../src/contract/definition/schema-visitor.ts";
 import { errorCatalog } from "../../src/contract/errors.ts";
 import { events } from "../../src/contract/events.ts";
 import { getToolset, operationNames, operations } from "../../src/contract/index.ts";
@@ -245,10 +245,10 @@ describe("marks", () => {
 const isPersonal = (mark: FieldAnnotation) => mark.personal === true;
 
 /** Paths of a schema's marked parts; `[]` stands for each item. Below a marked part nothing more is named. */
-function markedPaths(schema: Schema, wanted: (mark: FieldAnnotation) => boolean, path = ""): string[] {
+function markedPaths(schema: AnySchema, wanted: (mark: FieldAnnotation) => boolean, path = ""): string[] {
   const mark = getAnnotation(schema);
   if (mark && wanted(mark)) return [path === "" ? "(all)" : path];
-  const within = (inner: Schema, step: string) => markedPaths(inner, wanted, path + step);
+  const within = (inner: AnySchema, step: string) => markedPaths(inner, wanted, path + step);
   return visitSchema<string[]>(schema, {
     object: (fields) =>
       Object.entries(fields).flatMap(([name, field]) => within(field, path === "" ? name : `.${name}`)),

@@ -1,6 +1,11 @@
 import { sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { type FieldAnnotation, getAnnotation } from "../../src/contract/definition/field-annotations.ts";
-import { type Fields, getSchemaType, type Schema, visitSchema } from "../../src/contract/definition/schema-visitor.ts";
+import {
+  type AnySchema,
+  type Fields,
+  getSchemaType,
+  visitSchema,
+} from "../../src/contract/definition/schema-visitor.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import { tables } from "../../src/store/tables.ts";
 import { createFactory, fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
@@ -68,7 +73,7 @@ class Planter {
     return table === "schemas" ? { ...planted, fields: [...(planted["fields"] as object[]), ...ownFields] } : planted;
   }
 
-  #value(schema: Schema, value: unknown, path: string, outer: FieldAnnotation): unknown {
+  #value(schema: AnySchema, value: unknown, path: string, outer: FieldAnnotation): unknown {
     const mark = { ...outer, ...getAnnotation(schema) };
     const name = path.slice(path.lastIndexOf(".") + 1);
     const isStructural = structural.test(name);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import {
+  type AnySchema,
   type Fields,
   getInnerSchema,
   isOptional,
   listWrappers,
-  type Schema,
   visitSchema,
 } from "../../src/contract/definition/schema-visitor.ts";
 
@@ -15,7 +15,7 @@ const json = fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JS
 const real = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 
 /** Values of a schema's types. Its bounds are not kept: what is stored was validated before. */
-export function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
+export function arbitraryOf(schema: AnySchema): fc.Arbitrary<unknown> {
   const inner = getInnerSchema(schema);
   if (inner)
     return listWrappers(schema)[0] === "nullable" ? fc.option(arbitraryOf(inner), { nil: null }) : arbitraryOf(inner);

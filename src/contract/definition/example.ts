@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { isOptional, type Schema, visitSchema } from "./schema-visitor.ts";
+import { type AnySchema, isOptional, visitSchema } from "./schema-visitor.ts";
 
 /** Example values for fields whose type alone does not show what they contain. */
 const byName: Readonly<Record<string, unknown>> = {
@@ -79,7 +79,7 @@ const ulid = "01JD4X8Q6V3N5T7Y9Z0A1B2C3D";
  * Returns a value that fits a schema, the same one each time, for documents and tests. Without `optional`, optional
  * fields are left out.
  */
-export function createExample(schema: Schema, options: { readonly optional: boolean }, name = ""): unknown {
+export function createExample(schema: AnySchema, options: { readonly optional: boolean }, name = ""): unknown {
   if (name in byName && matchesSchema(schema, byName[name])) return byName[name];
   return visitSchema<unknown>(schema, {
     object: (fields) =>
@@ -100,11 +100,11 @@ export function createExample(schema: Schema, options: { readonly optional: bool
   });
 }
 
-function matchesSchema(schema: Schema, value: unknown): boolean {
+function matchesSchema(schema: AnySchema, value: unknown): boolean {
   return (schema as z.ZodType).safeParse(value).success;
 }
 
-function createStringExample(schema: Schema, name: string): string {
+function createStringExample(schema: AnySchema, name: string): string {
   const id = /^(\w+?)Ids?$/.exec(name)?.[1]?.toLowerCase();
   const candidates = [
     ...(id ? [`${Object.entries(idPrefixes).find(([noun]) => id.endsWith(noun))?.[1] ?? "id"}_${ulid}`] : []),

@@ -1,7 +1,7 @@
 import { type CallName, operationNames, operations } from "../index.ts";
 import { getAnnotation } from "./field-annotations.ts";
 import { fillTemplate, listPathVariables, type Operation } from "./operation.ts";
-import { getFields, getRowSchema, getSchemaType, type Schema, visitSchema } from "./schema-visitor.ts";
+import { type AnySchema, getFields, getRowSchema, getSchemaType, visitSchema } from "./schema-visitor.ts";
 
 /**
  * Expands a resource template (RFC 6570, limited to `{name}` and `{?name,…}`) to a URI. Names without a value are left
@@ -60,8 +60,8 @@ interface RecordRead {
 }
 
 /** The read that shows each kind of record. Reads of a single record take precedence over lists. */
-const recordReads: ReadonlyMap<Schema, RecordRead> = (() => {
-  const readsBySchema = new Map<Schema, RecordRead>();
+const recordReads: ReadonlyMap<AnySchema, RecordRead> = (() => {
+  const readsBySchema = new Map<AnySchema, RecordRead>();
   const reads = operationNames.map((name) => operations[name]).filter(({ resource }) => resource !== undefined);
   const standsAlone = (operation: Operation) => getSchemaType(operation.data) !== "array";
   for (const operation of [...reads.filter(standsAlone), ...reads.filter((read) => !standsAlone(read))]) {
@@ -80,7 +80,7 @@ const recordReads: ReadonlyMap<Schema, RecordRead> = (() => {
   return readsBySchema;
 })();
 
-function createResourceLink(schema: Schema, row: unknown): ResourceLink | undefined {
+function createResourceLink(schema: AnySchema, row: unknown): ResourceLink | undefined {
   const recordRead = recordReads.get(schema);
   if (!recordRead || typeof row !== "object" || row === null) return undefined;
   const record = row as Readonly<Record<string, unknown>>;
@@ -103,7 +103,7 @@ function describeResource(
   return named && typeof name === "string" ? name : `${operation.audit.split(".")[0]} ${id}`;
 }
 
-function listRecordSchemas(data: Schema): readonly Schema[] {
+function listRecordSchemas(data: AnySchema): readonly AnySchema[] {
   const row = getRowSchema(data);
   return visitSchema(row, { union: (options) => [row, ...options], other: () => [row] });
 }

@@ -1,18 +1,18 @@
 import type * as z from "zod";
 
-export type Schema = z.core.$ZodType;
-export type Fields = Readonly<Record<string, Schema>>;
+export type AnySchema = z.core.$ZodType;
+export type Fields = Readonly<Record<string, AnySchema>>;
 
 /** Returns something for each type of schema. A type without a method goes to `other`. */
 export interface SchemaVisitor<R> {
   object?(fields: Fields): R;
-  array?(element: Schema): R;
-  record?(value: Schema): R;
-  union?(options: readonly Schema[]): R;
+  array?(element: AnySchema): R;
+  record?(value: AnySchema): R;
+  union?(options: readonly AnySchema[]): R;
   enum?(values: readonly string[]): R;
   literal?(values: readonly unknown[]): R;
   /** @param format - `email`, `datetime` and others */
-  string?(schema: Schema, format: string | undefined): R;
+  string?(schema: AnySchema, format: string | undefined): R;
   /** @param format - `safeint` for integers */
   number?(format: string | undefined): R;
   boolean?(): R;
@@ -22,22 +22,22 @@ export interface SchemaVisitor<R> {
 /** The parts of zod's definitions that are read here and nowhere else. */
 type Definition = z.core.$ZodTypeDef & {
   readonly shape: Fields;
-  readonly element: Schema;
-  readonly valueType: Schema;
-  readonly options: readonly Schema[];
+  readonly element: AnySchema;
+  readonly valueType: AnySchema;
+  readonly options: readonly AnySchema[];
   readonly entries: Readonly<Record<string, string>>;
   readonly values: readonly unknown[];
   readonly format?: string;
-  readonly innerType: Schema;
-  readonly in: Schema;
+  readonly innerType: AnySchema;
+  readonly in: AnySchema;
 };
 
-function getDefinition(schema: Schema): Definition {
+function getDefinition(schema: AnySchema): Definition {
   return schema._zod.def as Definition;
 }
 
 /** Passes a schema, without its wrappers, to the method for its type. */
-export function visitSchema<R>(wrapped: Schema, visitor: SchemaVisitor<R>): R {
+export function visitSchema<R>(wrapped: AnySchema, visitor: SchemaVisitor<R>): R {
   const schema = unwrap(wrapped);
   const definition = getDefinition(schema);
   switch (definition.type) {
@@ -65,23 +65,23 @@ export function visitSchema<R>(wrapped: Schema, visitor: SchemaVisitor<R>): R {
 }
 
 /** Returns the type of a schema inside its wrappers, by zod's name. */
-export function getSchemaType(schema: Schema): Definition["type"] {
+export function getSchemaType(schema: AnySchema): Definition["type"] {
   return getDefinition(unwrap(schema)).type;
 }
 
 /** Returns the fields of an object schema. */
-export function getFields(schema: Schema): Fields | undefined {
+export function getFields(schema: AnySchema): Fields | undefined {
   return visitSchema<Fields | undefined>(schema, { object: (fields) => fields, other: () => undefined });
 }
 
 /** Returns the schema of a list's rows, and any other schema as it is. */
-export function getRowSchema(schema: Schema): Schema {
+export function getRowSchema(schema: AnySchema): AnySchema {
   return visitSchema(schema, { array: (element) => element, other: () => schema });
 }
 
 /** Lists the schemas directly inside a schema: fields, elements, values and options. */
-export function listInnerSchemas(schema: Schema): readonly Schema[] {
-  return visitSchema<readonly Schema[]>(schema, {
+export function listInnerSchemas(schema: AnySchema): readonly AnySchema[] {
+  return visitSchema<readonly AnySchema[]>(schema, {
     object: (fields) => Object.values(fields),
     array: (element) => [element],
     record: (value) => [value],
@@ -91,12 +91,12 @@ export function listInnerSchemas(schema: Schema): readonly Schema[] {
 }
 
 /** Returns whether an object may leave a field of this schema out. */
-export function isOptional(schema: Schema): boolean {
+export function isOptional(schema: AnySchema): boolean {
   return schema._zod.optin === "optional";
 }
 
 /** Lists the types of a schema's wrappers, the outer one first. */
-export function listWrappers(schema: Schema): readonly string[] {
+export function listWrappers(schema: AnySchema): readonly string[] {
   const inner = getInnerSchema(schema);
   return inner ? [getDefinition(schema).type, ...listWrappers(inner)] : [];
 }
@@ -105,7 +105,7 @@ export function listWrappers(schema: Schema): readonly string[] {
  * Returns the schema inside one wrapper (`optional`, `nullable`, `default`, `readonly`, a transform), or `undefined`
  * for other schemas.
  */
-export function getInnerSchema(schema: Schema): Schema | undefined {
+export function getInnerSchema(schema: AnySchema): AnySchema | undefined {
   const definition = getDefinition(schema);
   switch (definition.type) {
     case "optional":
@@ -123,7 +123,7 @@ export function getInnerSchema(schema: Schema): Schema | undefined {
 }
 
 /** Returns the schema inside all wrappers. */
-export function unwrap(schema: Schema): Schema {
+export function unwrap(schema: AnySchema): AnySchema {
   const inner = getInnerSchema(schema);
   return inner ? unwrap(inner) : schema;
 }

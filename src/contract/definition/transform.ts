@@ -1,5 +1,5 @@
 import { type FieldAnnotation, getAnnotation } from "./field-annotations.ts";
-import { type Fields, type Schema, visitSchema } from "./schema-visitor.ts";
+import { type AnySchema, type Fields, visitSchema } from "./schema-visitor.ts";
 
 /** Changes the annotated parts of a value. */
 export type Transform<C> = (value: unknown, context: C) => unknown;
@@ -18,13 +18,13 @@ export interface AnnotationVisitor<C> {
 }
 
 /** Compiles a schema into the transform that its annotations require, or `undefined` if they require none. */
-export function compileTransform<C>(schema: Schema, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
+export function compileTransform<C>(schema: AnySchema, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
   const annotation = getAnnotation(schema);
   const inner = compileShape(schema, visitor);
   return annotation ? visitor.visit(annotation, inner) : inner;
 }
 
-function compileShape<C>(schema: Schema, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
+function compileShape<C>(schema: AnySchema, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
   return visitSchema<Transform<C> | undefined>(schema, {
     object: (fields) => compileObject(fields, visitor),
     array(element) {

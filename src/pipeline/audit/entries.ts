@@ -4,7 +4,7 @@ import { Token, type TokenChange } from "../../contract/access/tokens.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
 import { getAnnotation, hasPersonalData } from "../../contract/definition/field-annotations.ts";
 import type { Operation } from "../../contract/definition/operation.ts";
-import { type Fields, getSchemaType, type Schema } from "../../contract/definition/schema-visitor.ts";
+import { type AnySchema, type Fields, getSchemaType } from "../../contract/definition/schema-visitor.ts";
 import { createId } from "../../lib/ids.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { Caller } from "../../store/handler-context.ts";
@@ -139,7 +139,7 @@ function listDifferencesIn(
 }
 
 /** Returns whether callers choose the keys of a sensitive map: the keys may then reveal as much as the values. */
-function hasCallerChosenKeys(schema: Schema): boolean {
+function hasCallerChosenKeys(schema: AnySchema): boolean {
   const annotation = getAnnotation(schema);
   return annotation?.sensitive !== undefined && annotation.byField === undefined && getSchemaType(schema) === "record";
 }

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { getSchemaType, listWrappers, type Schema } from "../../contract/definition/schema-visitor.ts";
+import { type AnySchema, getSchemaType, listWrappers } from "../../contract/definition/schema-visitor.ts";
 
 type Kind = "scalar" | "boolean" | "json";
 
@@ -76,7 +76,7 @@ function decode(kind: Kind, stored: unknown): unknown {
 
 const scalarTypes = new Set(["string", "number", "enum", "literal"]);
 
-function toColumn(name: string, schema: Schema): Column {
+function toColumn(name: string, schema: AnySchema): Column {
   const type = getSchemaType(schema);
   const wrappers = listWrappers(schema);
   const nullable = wrappers.includes("nullable");

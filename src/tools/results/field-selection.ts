@@ -1,8 +1,8 @@
 import {
+  type AnySchema,
   type Fields,
   getRowSchema,
   getSchemaType,
-  type Schema,
   visitSchema,
 } from "../../contract/definition/schema-visitor.ts";
 import { type CallName, operations } from "../../contract/index.ts";
@@ -11,17 +11,17 @@ import { findNearNames } from "../../lib/did-you-mean.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** Returns the schema of the record that an operation returns, alone or in a list. */
-export function getRecordSchema(name: CallName): Schema {
+export function getRecordSchema(name: CallName): AnySchema {
   return getRowSchema(operations[name].data);
 }
 
 /** Returns the names of a record's fields; none for data without declared fields. */
-export function listRecordFields(schema: Schema): readonly string[] {
+export function listRecordFields(schema: AnySchema): readonly string[] {
   return Object.keys(getRecordFields(schema) ?? {});
 }
 
 /** Returns the fields that every selection includes: the record's id, and the version that a change needs. */
-export function listRequiredFields(schema: Schema): readonly string[] {
+export function listRequiredFields(schema: AnySchema): readonly string[] {
   const fields = listRecordFields(schema);
   return [fields.find((field) => field.endsWith("Id")), fields.find((field) => field === "version")].filter(
     (field) => field !== undefined,
@@ -43,7 +43,7 @@ const wholeRecord = "*";
  * Resolves the names that a caller selects to dot paths of a record: `id` is the record's own id, other unknown names are
  * read as the field next to them if there is only one. Names that remain unknown are noted.
  */
-export function resolveSelection(schema: Schema, names: readonly string[]): Selection {
+export function resolveSelection(schema: AnySchema, names: readonly string[]): Selection {
   if (names.includes(wholeRecord)) return { paths: undefined, notes: [] };
   const resolved = names.map((name) => ({ name, ...resolvePath(schema, name.split("."), []) }));
   const readAs = resolved.flatMap(({ name, path }) => (path && path !== name ? [`${quoteName(name)} as ${path}`] : []));
@@ -66,7 +66,7 @@ interface ResolvedPath {
   readonly missing?: string;
 }
 
-function resolvePath(schema: Schema, names: readonly string[], before: readonly string[]): ResolvedPath {
+function resolvePath(schema: AnySchema, names: readonly string[], before: readonly string[]): ResolvedPath {
   const [name, ...rest] = names;
   if (name === undefined || (name === wholeRecord && rest.length === 0)) return { path: before.join(".") };
   const type = getSchemaType(schema);
@@ -97,11 +97,11 @@ function quoteName(name: string): string {
 const maxNameChars = 60;
 
 /** Returns the fields of a record, and of all its forms if there are several. */
-function getRecordFields(schema: Schema): Fields | undefined {
+function getRecordFields(schema: AnySchema): Fields | undefined {
   return visitSchema<Fields | undefined>(schema, {
     object: (fields) => fields,
     union(options) {
-      const merged = new Map<string, Schema>();
+      const merged = new Map<string, AnySchema>();
       for (const option of options) {
         for (const [name, field] of Object.entries(getRecordFields(option) ?? {})) {
           if (!merged.has(name)) merged.set(name, field);

@@ -1,4 +1,4 @@
-import { type Fields, type Schema, visitSchema } from "../../contract/definition/schema-visitor.ts";
+import { type AnySchema, type Fields, visitSchema } from "../../contract/definition/schema-visitor.ts";
 import { isObject } from "../../lib/is-object.ts";
 
 /** The place where a value does not match its schema. */
@@ -12,13 +12,13 @@ type Check = (value: unknown) => Mismatch | undefined;
 /** Maximum number of rows in one response: a full page and some more. */
 const maxRows = 10_000;
 
-const checks = new WeakMap<Schema, Check>();
+const checks = new WeakMap<AnySchema, Check>();
 
 /**
  * Returns where the data of a response does not match the types of its schema, or undefined. Fields may be missing,
  * null or unknown. Values of enumerations and formats are not checked.
  */
-export function findMismatch(schema: Schema, data: unknown): string | undefined {
+export function findMismatch(schema: AnySchema, data: unknown): string | undefined {
   if (data === undefined || data === null) return "no data";
   let check = checks.get(schema);
   if (!check) {
@@ -40,7 +40,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-function compile(schema: Schema): Check {
+function compile(schema: AnySchema): Check {
   return visitSchema<Check>(schema, {
     object: createObjectCheck,
     array: (element) => createArrayCheck(compile(element)),
