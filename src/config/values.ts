@@ -127,7 +127,10 @@ function isHostName(name: string): boolean {
 }
 
 /** Origins as in an `Origin` header. */
-export const origins = createLowerCaseListType(isOrigin, "origins such as `http://localhost:6274`, separated by commas");
+export const origins = createLowerCaseListType(
+  isOrigin,
+  "origins such as `http://localhost:6274`, separated by commas",
+);
 
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;

@@ -14,7 +14,16 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Errors that may be temporary while a server or its network starts. */
-const temporaryCodes = ["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "53300", "57P03"];
+const temporaryCodes = [
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
+  "53300",
+  "57P03",
+];
 
 /** Returns whether a failed connection may succeed soon. */
 export function isTransient(error: unknown): boolean {
