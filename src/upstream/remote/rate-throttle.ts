@@ -118,37 +118,27 @@ interface SlidingWindow {
   deleteUntil(untilMs: number): void;
 }
 
-/** Stored in chunks, so that old slots can be removed without moving the others. */
-const chunkLength = 128;
-
 function createSlidingWindow(): SlidingWindow {
-  const chunks: number[][] = [[]];
-  /** Index of the first remaining slot in the first chunk. */
+  let times: number[] = [];
+  /** Index of the first slot that is not removed. */
   let first = 0;
-  let count = 0;
-  const getSlotTime = (index: number) => chunks[Math.floor(index / chunkLength)]?.[index % chunkLength] ?? 0;
   return {
     get count() {
-      return count;
+      return times.length - first;
     },
     get lastMs() {
       return this.fromLastMs(1);
     },
-    fromLastMs: (places) => (places > count ? Number.NEGATIVE_INFINITY : getSlotTime(first + count - places)),
-    add(atMs) {
-      if (chunks.at(-1)?.length === chunkLength) chunks.push([]);
-      chunks.at(-1)?.push(atMs);
-      count += 1;
+    fromLastMs(places) {
+      return (places > this.count ? undefined : times.at(-places)) ?? Number.NEGATIVE_INFINITY;
     },
+    add: (atMs) => void times.push(atMs),
     deleteUntil(untilMs) {
-      while (count > 0 && getSlotTime(first) <= untilMs) {
-        first += 1;
-        count -= 1;
-        if (first < chunkLength) continue;
-        chunks.shift();
-        if (count === 0) chunks.push([]);
-        first = 0;
-      }
+      while (this.count > 0 && (times[first] as number) <= untilMs) first += 1;
+      // Moves the rest only if it is the smaller part, so a slot is moved once on average.
+      if (first <= times.length / 2) return;
+      times = times.slice(first);
+      first = 0;
     },
   };
 }
