@@ -8,9 +8,9 @@ import { loadModel, NoModel } from "./agents/providers.ts";
 import { chooseServer } from "./harness/choose-server.ts";
 import { formatComparison, formatReport } from "./harness/report.ts";
 import { runScripts } from "./harness/run-scripts.ts";
-import { runTask, type TaskResult } from "./harness/run-task.ts";
+import { type RunOptions, runTask, type TaskResult } from "./harness/run-task.ts";
 import type { Task } from "./harness/task.ts";
-import { createWorldFactory, type WorldFactory } from "./harness/world.ts";
+import { createWorldFactory } from "./harness/world.ts";
 import { tasks } from "./tasks/tasks.ts";
 
 const { values: options } = parseArgs({
@@ -42,10 +42,7 @@ else {
 
 async function runModel(model: LanguageModel): Promise<void> {
   const agent = createModelAgent(model);
-  const chosenServer = chooseServer(options.server);
-  const results = await runEach((task, worlds) =>
-    runTask(task, { worlds, agent, port: Number(options.port), chooseServer: chosenServer }),
-  );
+  const results = await runEach((task, environment) => runTask(task, { ...environment, agent }));
   const report = { title: `${options.model} on ${options.server ?? "programme-mcp"}`, results };
   save("results", "model", formatReport(report), report);
 }
@@ -61,7 +58,8 @@ async function runAllScripts(): Promise<void> {
     operations.task,
     { operations: pickPinned(operations), workflows: pickPinned(workflows) },
   ]);
-  save(".", "scripted", text, Object.fromEntries(pins));
+  // The committed table is of this server as it is started here.
+  save(options.server === undefined ? "." : "results", "scripted", text, Object.fromEntries(pins));
 }
 
 /** What the test of the scripts compares. */
@@ -69,13 +67,14 @@ function pickPinned({ calls, failedCalls, bytes }: TaskResult) {
   return { calls, failedCalls, bytes };
 }
 
-async function runEach<R>(run: (task: Task, worlds: WorldFactory) => Promise<R>): Promise<R[]> {
+async function runEach<R>(run: (task: Task, environment: Omit<RunOptions, "agent">) => Promise<R>): Promise<R[]> {
   const worlds = await createWorldFactory();
+  const environment = { worlds, port: Number(options.port), chooseServer: chooseServer(options.server) };
   const results: R[] = [];
   try {
     for (const task of chosen) {
       console.error(task.name);
-      results.push(await run(task, worlds));
+      results.push(await run(task, environment));
     }
   } finally {
     await worlds.close();

@@ -3,15 +3,17 @@ import type { World } from "./world.ts";
 
 /**
  * Returns the MCP server that a text names for a world: an address or a command. `{baseUrl}` and `{token}` in it stand for
- * the world's service and the agent's token, which a command also finds in `PROGRAMME_BASE_URL` and `PROGRAMME_TOKEN`.
+ * the world's service and the agent's token. A command also finds them, and the token's scopes, in the variables of this
+ * program.
  */
 export function chooseServer(text: string | undefined): ((world: World) => ServerTarget) | undefined {
   if (text === undefined) return undefined;
-  return ({ origin, token }) => {
+  return ({ origin, token, scopes }) => {
     const filled = text.replaceAll("{baseUrl}", origin).replaceAll("{token}", token);
     if (/^https?:\/\//.test(filled)) return { url: filled };
     const [command = "", ...args] = filled.split(/\s+/);
     const { PATH = "", HOME = "" } = process.env;
-    return { command, args, env: { PATH, HOME, PROGRAMME_BASE_URL: origin, PROGRAMME_TOKEN: token } };
+    const own = { PROGRAMME_BASE_URL: origin, PROGRAMME_TOKEN: token, PROGRAMME_SCOPES: scopes.join(",") };
+    return { command, args, env: { PATH, HOME, ...own } };
   };
 }

@@ -1,7 +1,6 @@
 import { createScriptedAgent, hasScript } from "../agents/script.ts";
-import { runTask, type TaskResult } from "./run-task.ts";
+import { type RunOptions, runTask, type TaskResult } from "./run-task.ts";
 import type { Task } from "./task.ts";
-import type { WorldFactory } from "./world.ts";
 
 /** The results of a task's scripts: with the tools of the interface alone, and with workflow tools. */
 export interface ScriptResults {
@@ -11,10 +10,10 @@ export interface ScriptResults {
 }
 
 /** Runs the recorded scripts of a task, each in a world of its own. */
-export async function runScripts(task: Task, worlds: WorldFactory): Promise<ScriptResults> {
-  const operations = await runTask(task, { worlds, agent: createScriptedAgent("operations") });
+export async function runScripts(task: Task, options: Omit<RunOptions, "agent">): Promise<ScriptResults> {
+  const operations = await runTask(task, { ...options, agent: createScriptedAgent("operations") });
   const workflows = hasScript("workflows", task.name)
-    ? await runTask(task, { worlds, agent: createScriptedAgent("workflows") })
+    ? await runTask(task, { ...options, agent: createScriptedAgent("workflows") })
     : operations;
   return { operations, workflows };
 }

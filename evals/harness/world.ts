@@ -29,6 +29,7 @@ export interface World {
   readonly origin: string;
   /** The agent's token. */
   readonly token: string;
+  readonly scopes: readonly Scope[];
   readonly now: () => Date;
   /** A colleague who uses the interface with all scopes. */
   readonly rest: RestClient;
@@ -81,6 +82,7 @@ async function openWorld(template: string, options: WorldOptions): Promise<World
   return {
     origin,
     token: agent.token,
+    scopes: granted,
     now: clock.now,
     rest,
     async act(name, input) {

@@ -29,7 +29,7 @@ afterAll(() => worlds.close());
 
 describe("a scripted agent", () => {
   test.each(tasks)("finishes $name with the calls and bytes of the table", async (task) => {
-    const results = await runScripts(task, worlds);
+    const results = await runScripts(task, { worlds });
     for (const set of scriptSets) {
       const { findings, calls, failedCalls, bytes, addresses, unaskedChanges } = results[set];
       const pinned = pins[task.name]?.[set];
