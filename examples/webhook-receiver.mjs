@@ -46,7 +46,7 @@ async function receive(request) {
   return 204;
 }
 
-/** The bytes as they came: parsed and written anew they would not be the ones that were signed. */
+/** Returns the raw body. Parsed and serialized JSON would have other bytes than the signed ones. */
 async function bytesOf(request) {
   const chunks = [];
   let length = 0;

@@ -5,14 +5,8 @@ import { createLinter, loadTextlintrc } from "textlint";
 const linter = createLinter({ descriptor: await loadTextlintrc() });
 
 const pages = ["*.md", "docs/**/*.md", "evals/*.md", ".github/**/*.md"];
-const exclude = ["**/node_modules/**", "docs/commands.md", "docs/configuration.md", "docs/errors.md"];
-const sources = [
-  "src/{contract,domain,retention,service}/**/*.ts",
-  "scripts/**/*.ts",
-  "bench/**/*.ts",
-  "evals/**/*.ts",
-  "examples/*.mjs",
-];
+const exclude = ["**/node_modules/**", "src/demo/**"];
+const sources = ["{src,test,scripts,bench,evals}/**/*.ts", "examples/*.mjs"];
 
 for (const path of globSync([...pages, ...sources], { exclude })) {
   const text = readFileSync(path, "utf8");

@@ -1,11 +1,11 @@
-/** A place in a bag. */
+/** The position of an item. */
 export interface Slot<T> {
   readonly item: T;
   /** Where it is; nowhere below 0. */
   index: number;
 }
 
-/** What is at work just now, in no order. */
+/** The items in use, unordered. */
 export interface Bag<T> {
   readonly size: number;
   put(item: T): Slot<T>;

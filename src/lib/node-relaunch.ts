@@ -18,8 +18,8 @@ export function getCheckoutNodePath(root: string, platform: string): string {
 }
 
 /**
- * Runs a script again on the checkout's own Node with the arguments of this process, and exits with its code. If there
- * is no such Node, prints the needed version to stderr and exits with 1.
+ * Runs a script again on the checkout's own Node with the arguments of this process, and exits with its code. Without
+ * such a Node, prints the needed version to stderr and exits with 1.
  */
 export function relaunch(root: string, script: string): void {
   const node = getCheckoutNodePath(root, process.platform);

@@ -42,7 +42,7 @@ export function createSmtpTransport(server: SmtpServer): MailTransport {
       if (sendAttempt.stopped) return { kind: "stopped" };
       const { handedOver } = sendAttempt;
       const outcome = classifySmtpFault({ error: error as NodemailerError, recipient: message.to, handedOver });
-      // The server may have closed the reused connection meanwhile; a new one may work.
+      // The server may have closed the idle connection; a new one may work.
       const isStale = reused && outcome.kind === "deferred" && outcome.serverTrouble;
       return isStale ? deliverMessage(message, handOver, signal) : outcome;
     } finally {

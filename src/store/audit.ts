@@ -5,7 +5,7 @@ import type { Stored } from "./queries/codec.ts";
 const { codec } = auditSource;
 const columns = [...codec.names, "kind", "turn"];
 
-/** Returns an entry's values in the order of the columns. `kind` tells changes from requests that changed nothing. */
+/** Returns an entry's values in the order of the columns. `kind` distinguishes changes from requests that changed nothing. */
 function toAuditValues(entry: AuditEntry, turn: number | null): Stored[] {
   const values = codec.encode(entry);
   if (entry.status === null) values.push("change", turn);

@@ -3,7 +3,7 @@ import { isCallName, operations } from "../contract/index.ts";
 import type { Log } from "../lib/log.ts";
 import type { HttpExchange, ObservedWork, OperationCall, ToolCall, WorkOutcome } from "../lib/telemetry.ts";
 
-/** Writes one line for each request, over whichever surface it arrived. */
+/** Writes one line for each request, on any surface. */
 export interface RequestLog {
   logWork(work: ObservedWork, outcome: WorkOutcome, durationMs: number): void;
   /** Reports whether attempts of requests to a remote service are logged. */

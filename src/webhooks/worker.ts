@@ -248,7 +248,7 @@ class Deliveries implements DeliveryWorker {
       await this.#deps.endpoints.disable({ businessId, endpointId }, reason);
       this.#deps.log.warn({ endpointId, reason }, "A webhook endpoint was disabled");
     } catch (error) {
-      // The endpoint was removed meanwhile.
+      // The endpoint has been removed.
       if (!(error instanceof Problem && error.code === "not_found")) throw error;
     }
   }

@@ -137,7 +137,7 @@ describe("the script", () => {
     const home = await openHome();
     const env = await onPath(home);
     await writeFile(join(home.path, "mine.db"), "");
-    // A terminal of its own, with a widget that tells the line after the key that completes it.
+    // A terminal of its own, with a widget that prints the line after the key that completes it.
     const inner = `
       PROMPT=; unsetopt zle_bracketed_paste; ${setup}
       tell() { zle complete-word; print -r -- "<$BUFFER>" >> completed; BUFFER=; }

@@ -6,7 +6,7 @@ import { errorCatalog } from "../../src/contract/errors.ts";
 import { getToolset, operationNames, operations, toolsetNames } from "../../src/contract/index.ts";
 import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read the document without types
 type Json = any;
 
 const document: Json = createOpenapiDocument();

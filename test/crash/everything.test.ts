@@ -14,13 +14,13 @@ import { type Done, type Ground, Load } from "./load.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
 
 const kills = Number(process.env["TEST_KILLS"] ?? 6);
-/** By this each process's clock is ahead of that of the one before: leases end some processes later. */
+/** The clock of each process is ahead of the previous one's, so that leases end some processes later. */
 const aheadMs = 7_000;
-/** In the last one all leases have ended that those before have left. */
+/** In the last process, all leases of the earlier ones have expired. */
 const leasesEndMs = 120_000;
 const many = 1_000_000;
 
-/** A service with people to write to and receivers of all kinds; nothing runs yet. */
+/** Opens a service with people to write to and receivers of all kinds. Nothing runs yet. */
 async function openStage() {
   const post = await openMailServer({ data: async () => void (await delay(30 * Math.random())) });
   const environment = {
@@ -42,8 +42,8 @@ async function openStage() {
 }
 
 /**
- * Loads one process after the other, each killed in the middle of it, every other one while the next works already; gives
- * what the last one has brought to an end.
+ * Starts one process after the other and kills each in the middle of its work, every other one while the next is
+ * already running. Returns what the last process has completed.
  */
 async function killAgainAndAgain(database: string, environment: Record<string, string>, ground: Ground) {
   let current = await startProcess(database, environment);
@@ -66,7 +66,7 @@ async function rowsOf<T extends TableName>({ app, businessId }: TestServer, tabl
   return rows;
 }
 
-/** Waits until the last process has done all that there is to do for those who let it. */
+/** Waits until the last process has done all remaining work. */
 async function settled({ app, businessId }: TestServer, receivers: Receivers): Promise<void> {
   const reader = app.store.reader(businessId);
   const left = async () => ({
@@ -85,7 +85,7 @@ async function expectSubmissions(server: TestServer, { submissions }: Done): Pro
   expect(found).toEqual(submissions);
 }
 
-/** What happened is told, and nothing else is: by the events written down and by those received. */
+/** Expects exactly the events of the changes, both in the log and at the receivers. */
 async function expectEvents(server: TestServer, { submissions }: Done, receivers: Receivers): Promise<void> {
   const events = await server.app.store.listEvents(server.businessId, many);
   const told = (eventType: string) =>
@@ -103,7 +103,7 @@ async function expectEvents(server: TestServer, { submissions }: Done, receivers
   }
 }
 
-/** The good ones have everything, while the others have theirs still before them. */
+/** The healthy receivers have everything; deliveries to the others are still pending. */
 async function expectDeliveries({ app, businessId }: TestServer, receivers: Receivers, events: number): Promise<void> {
   const listed = (endpointId: string) => app.store.outbox.listDeliveries(businessId, { endpointId }, many);
   for (const { endpointId } of receivers.good) {
@@ -138,12 +138,12 @@ async function expectMail(server: TestServer, { bulks }: Done, post: MailServer)
   const others = rows.filter(({ status }) => status !== "sent");
   const unknown = expect.stringMatching(/^It is not known whether the mail server took the message/);
   for (const { status, error } of others) expect([status, error]).toEqual(["failed", unknown]);
-  // A process has at most as many messages in its hands as it has connections.
+  // A process sends at most as many messages at once as it has connections.
   expect(others.length).toBeLessThanOrEqual(4 * kills);
   expect(sent.length).toBeGreaterThan(others.length);
 }
 
-/** None is stuck: each has its one file, or was given up because ten processes in turn were killed in the middle of it. */
+/** Expects that no export is stuck: each has one file, or was given up after ten processes were killed during it. */
 async function expectExports(server: TestServer, { exportIds }: Done, database: string): Promise<void> {
   const jobs = await rowsOf(server, "exports");
   expect(jobs.map(({ exportId }) => exportId).toSorted()).toEqual(exportIds.toSorted());

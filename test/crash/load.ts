@@ -4,7 +4,7 @@ import type { OperationName } from "../../src/contract/index.ts";
 import { type RawAnswer, rest } from "../support/clients/raw-http.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 
-/** What the clients work on. */
+/** The records that the clients use. */
 export interface Ground {
   readonly token: string;
   readonly programId: string;
@@ -13,14 +13,14 @@ export interface Ground {
   readonly applicantEmails: readonly string[];
 }
 
-/** What clients were told was done, and what it must have come to. */
+/** The answers that clients got, and the effects that they must have had. */
 export interface Done {
-  /** By id. */
+  /** Submissions by id. */
   readonly submissions: ReadonlyMap<string, Expected>;
-  /** Messages of each bulk e-mail. */
+  /** Messages of each bulk email. */
   readonly bulks: ReadonlyMap<string, number>;
   readonly exportIds: readonly string[];
-  /** Requests that got no answer and were made again. */
+  /** Requests without an answer, which were repeated. */
   readonly unanswered: number;
 }
 
@@ -35,8 +35,8 @@ const pauseMs = 5;
 const deadline = "2030-01-01T00:00:00Z";
 
 /**
- * Clients that write submissions, e-mail and exports, each one change after the other. A request that gets no answer is
- * made again with its key until it gets one.
+ * Clients that write submissions, email and exports, one change after the other. A request without an answer is
+ * repeated with its key until it gets one.
  */
 export class Load {
   readonly #ground: Ground;
@@ -57,16 +57,16 @@ export class Load {
       this.#client(() => this.#mail(), 20 * pauseMs),
       this.#client(() => this.#export(), 20 * pauseMs),
     ];
-    // What went wrong is told by `stop`.
+    // `stop` reports errors.
     for (const client of this.#clients) client.catch(() => undefined);
   }
 
-  /** Where the service is from now on. */
+  /** Sets the service's new address. */
   turnTo(origin: string): void {
     this.#origin = origin;
   }
 
-  /** Lets each client end with what it is about. */
+  /** Lets each client finish its current work. */
   async stop(): Promise<Done> {
     this.#stopping = true;
     await Promise.all(this.#clients);
@@ -85,7 +85,7 @@ export class Load {
     }
   }
 
-  /** A submission of somebody new, its change, and for every other one its end. */
+  /** Writes a submission of a new applicant, its change, and for every other one its end. */
   async #write(): Promise<void> {
     const { trackId } = this.#ground;
     const [person, title] = [randomUUID(), `A light roof ${randomUUID()}`];

@@ -9,7 +9,7 @@ import { type Home, openHome } from "../support/processes/program.ts";
 
 const info = { name: "test", version: "1.0.0" };
 
-/** Starts the service and reads where it listens, and the token that it prints. */
+/** Starts the service, and reads its address and the token that it prints. */
 async function serve(home: Home, args: readonly string[], environment: Record<string, string> = {}) {
   const started = home.start(["http", "--port", "0", ...args], environment);
   const [, origin = ""] = await started.printed(/REST +(http:\/\/\S+)\/integrations\/v1\n/);
@@ -113,7 +113,7 @@ async function expectPrivate(directory: string): Promise<void> {
   const names = await readdir(directory, { recursive: true });
   expect(names.length).toBeGreaterThan(3);
   for (const name of ["", ...names]) {
-    // What is being written may have got its name meanwhile.
+    // A file that is being written may have been renamed since the directory was listed.
     const found = await stat(join(directory, name)).catch(() => undefined);
     expect((found?.mode ?? 0) & 0o077, name).toBe(0);
   }

@@ -70,7 +70,7 @@ async function season({ seed }: TestServer) {
   return { programId, main, side, people, submissions, reviewers, reviews };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the file is looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read the file without types
 function summary(file: any) {
   const all = (section: string, key: string) => file[section].map((row: Record<string, unknown>) => row[key]);
   return {

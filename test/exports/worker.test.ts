@@ -46,7 +46,7 @@ describe("several workers", () => {
     const job = await loadJob(server, exportId);
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([job.sha256]);
     expect(job.sha256).not.toBe(sha256);
-    // Whoever comes back with the lost lease changes nothing.
+    // The holder of the lost lease changes nothing.
     if (claim) {
       expect(await exportQueue.renew(claim.lease, at(server, 1))).toBe(false);
       expect(await exportQueue.note(claim.lease, sha256)).toBe(false);

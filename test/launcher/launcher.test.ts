@@ -31,7 +31,7 @@ describe("the Node that is needed", () => {
   });
 });
 
-/** The path of a Node on this machine that is too old for the program. */
+/** Returns the path of a Node on this machine that is too old for the program. */
 function oldNode(): string | undefined {
   const candidates = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
   return candidates.find((path) => {
@@ -43,7 +43,7 @@ function oldNode(): string | undefined {
   });
 }
 
-/** A program in place of ours behind the launcher: says what it runs on and does what it is told. */
+/** A stand-in for our program behind the launcher. It prints its Node version and follows its arguments. */
 const program = `
 export async function runCli(argv) {
   await import("node:sqlite");

@@ -5,7 +5,7 @@ import { type OtherProcess, startProcess } from "../support/processes/processes.
 import { waitFor } from "../support/wait.ts";
 import { type MailServer, openMailServer, openMailSetup, smtp } from "./mail-server.ts";
 
-/** A database that other processes may send from; the own one looks on until it is told to work too. */
+/** Opens a database from which other processes may send. This process only reads until `takeOver`. */
 async function openShared(post: MailServer) {
   const database = await ownDatabase();
   const mailroom = await openMailSetup({ ...smtp(post), PROGRAMME_DATABASE: database }, {}, false);
@@ -14,7 +14,7 @@ async function openShared(post: MailServer) {
   return {
     ...mailroom,
     start: () => startProcess(database, smtp(post)),
-    /** This process takes over at a time when the leases of those that were killed have ended. */
+    /** Lets this process take over when the leases of the killed processes have expired. */
     takeOver() {
       clock.advance(Date.now() + 60_000 - clock.now().getTime());
       mailroom.server.app.startWorkers();
@@ -62,7 +62,7 @@ test.each([
   expect(error).toMatch(unknown);
   await settled((await later()).emailSendId, { status: "sent" });
   expect(post.arrived).toHaveLength(2);
-  // Somebody who knows more can have it sent again.
+  // An operator who knows the result can have it sent again.
   await server.app.portalServices?.mailAdmin.retry(server.businessId, emailSendId);
   await settled(emailSendId, { status: "sent", error: null });
   expect(post.arrived).toHaveLength(3);

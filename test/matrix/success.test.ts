@@ -60,7 +60,7 @@ describe("a change", () => {
   });
 });
 
-/** What each change tells the outside, in its order. */
+/** The events of each change, in their order. */
 const eventsOf: { readonly [Name in OperationName]?: readonly string[] } = {
   create_submission: ["submission.draft_created"],
   submit_submission: ["submission.state_changed", "submission.submitted"],

@@ -5,7 +5,7 @@ import type { RecordChange, Watcher } from "../../src/pipeline/change-feed.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
-/** Somebody who writes down what they are told. */
+/** Creates a watcher that records its notifications. */
 async function watch(server: TestServer) {
   const changes: (readonly RecordChange[] | "many")[] = [];
   const ends: string[] = [];
@@ -19,7 +19,7 @@ async function watch(server: TestServer) {
   return { changes, ends, token, stop };
 }
 
-/** Audit entries as other processes commit them, whatever their clocks say. */
+/** Appends audit entries as other processes commit them, whatever their clocks say. */
 function append(server: TestServer, atMs: number, ...entityIds: readonly string[]): Promise<void> {
   const entries = entityIds.map(
     (entityId): AuditEntry => ({

@@ -9,7 +9,7 @@ type Act = <Name extends PortalActionName>(
   given: PortalActionArguments<Name>,
 ) => Promise<PortalActionResult<Name>>;
 
-/** Acts in the portal of an organisation; refusals are told as clients are told theirs. */
+/** Performs portal actions in an organisation. Refusals have the form that clients get. */
 export function actAt({ app, businessId }: TestServer): Act {
   return async (name, given) => {
     if (!app.portalServices) throw new Error("No portal");
@@ -31,7 +31,7 @@ export async function loadRow<T extends TableName>(
   return row;
 }
 
-/** Who the latest change was by, and which words stand for it. */
+/** Returns the actor and the action of the latest changes. */
 export async function lastEntries(server: TestServer, count: number) {
   const entries = await listChanges(server.app.store, server.businessId);
   return entries.slice(0, count);

@@ -33,7 +33,7 @@ test("through a remote service answers that the form calls personal need the sco
     const client = new Client({ name: "test", version: "1.0.0" });
     await client.connect(here);
     onTestFinished(() => client.close());
-    // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+    // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
     const call = async (name: string, args: Record<string, unknown>): Promise<any> =>
       (await client.callTool({ name, arguments: args })).structuredContent;
     return { call, data: (await call("get_submission", { submissionId })).data };

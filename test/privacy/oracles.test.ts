@@ -9,7 +9,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 const address = "qwz.jyxk@hvpq-fjz.org";
 const alphabet = [..."abcdefghijklmnopqrstuvwxyz0123456789.-@_"];
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Data = any;
 
 async function agentOf(server: TestServer, agents: TestServer["app"]) {

@@ -38,7 +38,7 @@ async function scene(environment: Record<string, string> = {}) {
   return { server, lines, person, track };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Data = any;
 type Answer = { data: Data; isError: boolean; text: string };
 

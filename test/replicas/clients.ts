@@ -6,12 +6,12 @@ import { type RawAnswer, rest } from "../support/clients/raw-http.ts";
 export type Args = Readonly<Record<string, unknown>>;
 export type Revision = "2025-06-18" | "2026-07-28";
 
-/** Clients that work until they are told to stop; what goes wrong with one of them is told then. */
+/** Clients that run until `stop`, which also reports their errors. */
 export class Crowd {
   readonly #clients: Promise<void>[] = [];
   #stopping = false;
 
-  /** Lets one do the same again and again, with a rest in between. */
+  /** Repeats the work of one client, with a pause in between. */
   let(work: () => Promise<unknown>, restMs: number): void {
     const client = this.#run(work, restMs);
     client.catch(() => undefined);
@@ -31,7 +31,7 @@ export class Crowd {
   }
 }
 
-/** What requests came to, by status: 0 where no answer came. */
+/** Counts requests by status; 0 stands for no answer. */
 export class Tally {
   readonly counts = new Map<number, number>();
 
@@ -44,10 +44,10 @@ export class Tally {
   }
 }
 
-/** Statuses after which a client comes again: a balancer's, and those that say so. */
+/** Statuses after which a client retries. */
 const again = [0, 502, 503, 429];
 
-/** Calls over REST with a key, again and again until there is an answer; gives its data. */
+/** Calls over REST with an idempotency key until there is an answer. Returns its data. */
 export async function insist(
   origin: string,
   token: string,
@@ -69,22 +69,22 @@ export async function tried<R>(asked: Promise<R>): Promise<R | undefined> {
   return asked.catch(() => undefined);
 }
 
-/** A tool's answer as far as these clients look into it. */
+/** The parts of a tool result that these clients read. */
 export interface ToolAnswer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   readonly data?: any;
-  /** The catalogue code of a refusal. */
+  /** The error code of a refusal. */
   readonly code?: string;
   readonly confirmation?: string;
-  /** When to come again, as the HTTP answer says. */
+  /** The value of `Retry-After`. */
   readonly retryAfter?: string;
 }
 
 const accept = "application/json, text/event-stream";
 let ids = 0;
 
-/** Calls a tool once, as clients of either revision do: in a session where there is one. */
+/** Calls a tool once, as clients of either revision do, in a session if there is one. */
 export async function callTool(
   origin: string,
   token: string,
@@ -140,7 +140,7 @@ function answerIn(text: string): Omit<ToolAnswer, "status"> {
   return confirmation ? { confirmation: confirmation.token } : { data };
 }
 
-/** Opens a 2025-era session of a client that cannot be asked. */
+/** Opens a session (2025-11-25) of a client without elicitation. */
 export async function openSession(origin: string, token: string): Promise<string> {
   for (;;) {
     const id = await tried(initialize(origin, token));

@@ -9,11 +9,11 @@ import { openReplicaSet, settled } from "./replica-set.ts";
 
 const awayMs = 3_000;
 
-/** The database's server, and its ways to fail; each resolves when it is there again. */
+/** Opens a database server with functions that make it fail. Each resolves when the server is back. */
 async function openServer(): Promise<
   PostgresServer & { readonly failures: Readonly<Record<string, () => Promise<void>>> }
 > {
-  // What was acknowledged must outlast the server's end.
+  // Acknowledged commits must survive the server's end.
   const server = await startPostgres({ settings: { synchronous_commit: "on" } });
   onTestFinished(() => server.stop());
   const ask = async (statement: string) => {
@@ -45,7 +45,7 @@ async function openServer(): Promise<
   return { ...server, failures };
 }
 
-/** Asks a replica over REST and over MCP of both revisions, until told to stop; gives what was answered. */
+/** Sends requests to a replica over REST and over both revisions of MCP until `stop`. Returns the answers. */
 function askOn(origin: string, token: string, session: string, programId: string) {
   const told: Omit<ToolAnswer, "confirmation">[] = [];
   let asking = true;
@@ -57,7 +57,7 @@ function askOn(origin: string, token: string, session: string, programId: string
       for (const of of [undefined, session]) told.push(await callTool(origin, token, call, of));
     }
   })();
-  // What went wrong is told by `stop`.
+  // `stop` reports errors.
   asked.catch(() => undefined);
   return async () => {
     asking = false;
@@ -66,7 +66,7 @@ function askOn(origin: string, token: string, session: string, programId: string
   };
 }
 
-/** Who got no data was told in the words of the interface that it may come again, and when. */
+/** Expects that every refused client got an error of the catalogue that says when to retry. */
 function expectClean(told: readonly ToolAnswer[], name: string): void {
   const refused = told.filter(({ data }) => data === undefined);
   for (const { status, code, retryAfter } of refused) {
@@ -105,7 +105,7 @@ test("a database that goes away and comes back costs nothing but time", async ()
   await expectSubmissions(stage);
   await expectEvents(stage);
   await expectConfirmations(stage);
-  // Processes that live on know what became of each message.
+  // Surviving processes know the result of each message.
   expect(await expectMail(stage)).toBe(0);
   await expectExports(stage);
   expect([...mixed.tally.counts.keys()].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);

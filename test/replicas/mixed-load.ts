@@ -4,9 +4,9 @@ import { rest } from "../support/clients/raw-http.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { type Args, Crowd, callTool, insist, openSession, Tally, type ToolAnswer, tried } from "./clients.ts";
 
-/** What the clients work on; each kind of them has tokens of its own. */
+/** The records that the clients use. Each kind of client has its own tokens. */
 export interface LoadTargets {
-  /** Of the balancer, and of each replica behind it. */
+  /** The origins of the balancer, and of each replica behind it. */
   readonly origin: string;
   readonly origins: readonly string[];
   readonly programId: string;
@@ -23,13 +23,13 @@ export interface Submission {
   readonly version: number;
 }
 
-/** A request that was let in: it counted at some moment in between. */
+/** An accepted request, which was counted at some moment in this interval. */
 export interface Accepted {
   readonly sentMs: number;
   readonly receivedMs: number;
 }
 
-/** One confirmation that was used twice at once. */
+/** A confirmation that was used twice at once. */
 export interface Confirmation {
   readonly subject: string;
   readonly accepted: number;
@@ -38,18 +38,18 @@ export interface Confirmation {
 const deadline = "2030-01-01T00:00:00Z";
 const retried = ["unavailable", "rate_limited", "idempotency_in_progress"];
 
-/** Clients of all kinds, and what they were told. */
+/** Clients of all kinds, and the answers that they got. */
 export class MixedLoad {
   readonly tally = new Tally();
-  /** By id, as the last answer says. */
+  /** By id, as in the last answer. */
   readonly submissions = new Map<string, Submission>();
-  /** Messages of each bulk e-mail that went under a key, by id. */
+  /** Messages of each bulk email that was sent with a key, by id. */
   readonly bulks = new Map<string, number>();
   readonly confirmations: Confirmation[] = [];
   readonly exportIds: string[] = [];
   readonly exports: Accepted[] = [];
   readonly limited: Accepted[] = [];
-  /** Statuses that revoked tokens were answered with. */
+  /** Statuses of answers to revoked tokens. */
   readonly afterRevocation: number[] = [];
   refused = 0;
   repeated = 0;
@@ -81,7 +81,7 @@ export class MixedLoad {
     return this.#crowd.stop();
   }
 
-  /** Writes a submission, its change and for some its end, each request at two replicas at once under one key. */
+  /** Writes a submission, its change and for some its end. Each request goes to two replicas at once with one key. */
   async #writeByRest(token: string): Promise<void> {
     const { origin } = this.#ground;
     await this.#write((name, input) => this.#twice((key) => insist(origin, token, name, input, this.tally, key)));
@@ -106,7 +106,7 @@ export class MixedLoad {
     this.submissions.set(submissionId, { title, state: "DRAFT", version });
   }
 
-  /** The same request twice at once, which come to two replicas, and once more; all must be answered the same. */
+  /** Sends the same request to two replicas at once, and then once more. All answers must be equal. */
   async #twice(ask: (key: string) => Promise<Row>): Promise<Row> {
     const key = randomUUID();
     const [first, second] = await Promise.all([ask(key), ask(key)]);
@@ -143,7 +143,7 @@ export class MixedLoad {
     this.bulks.set(bulkId, queued);
   }
 
-  /** Has a mail confirmed and sends it twice at once, at two replicas. */
+  /** Has a message confirmed, and sends it at two replicas at once. */
   async #confirm(token: string): Promise<void> {
     const { origin, origins, programId, applicantEmails } = this.#ground;
     const subject = `Confirmed ${randomUUID()}`;
@@ -158,7 +158,7 @@ export class MixedLoad {
     this.confirmations.push({ subject, accepted: answers.filter((answer) => answer?.data).length });
   }
 
-  /** Asks for two exports at once, of which one at most may be had in so many seconds. */
+  /** Requests two exports at once, of which the quota allows one. */
   async #export(token: string): Promise<void> {
     const { origin, programId } = this.#ground;
     const ask = async () => {
@@ -172,7 +172,7 @@ export class MixedLoad {
     await Promise.all([ask(), ask()]);
   }
 
-  /** Uses a token everywhere, has it revoked, and comes again everywhere. */
+  /** Uses a token at every replica, revokes it, and uses it again everywhere. */
   async #revoke(): Promise<void> {
     const { origin, origins, token, revoke, programId } = this.#ground;
     const fresh = await token();
@@ -190,7 +190,7 @@ export class MixedLoad {
     }
   }
 
-  /** Comes as often as it can with one token. */
+  /** Sends as many requests as possible with one token. */
   async #press(byTool: boolean): Promise<void> {
     const { origin, programId } = this.#ground;
     const sentMs = performance.now();
@@ -204,5 +204,5 @@ export class MixedLoad {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Row = any;

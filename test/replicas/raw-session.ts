@@ -3,10 +3,10 @@ import type { ToolResult } from "../support/clients/clients.ts";
 
 const protocolVersion = "2025-06-18";
 
-/** A 2025-era session over HTTP as its client sees it; statuses are those of HTTP. */
+/** A session (2025-11-25) over HTTP as its client sees it. Statuses are those of HTTP. */
 export interface RawSession {
   readonly id: string;
-  /** The same session, asked for at another replica, with another token, or under another id. */
+  /** Returns the same session at another replica, with another token, or under another id. */
   at(origin: string): RawSession;
   with(token: string): RawSession;
   named(id: string): RawSession;
@@ -15,14 +15,14 @@ export interface RawSession {
   subscribe(uri: string): Promise<number>;
   end(): Promise<number>;
   listen(): Promise<Listened>;
-  /** Calls a tool before which somebody is asked; resolves when the question is there. */
+  /** Calls a tool that needs a confirmation. Resolves when the question has arrived. */
   callAsked(name: string, args: Readonly<Record<string, unknown>>): Promise<Asked>;
   answer(questionId: unknown, result: unknown): Promise<number>;
 }
 
 export interface Listened {
   readonly status: number;
-  /** URIs that were told, so far. */
+  /** Returns the URIs of all notifications so far. */
   updated(): string[];
   readonly ended: Promise<void>;
   leave(): void;
@@ -33,7 +33,7 @@ export interface Asked {
   readonly result: Promise<ToolResult>;
 }
 
-/** Opens a session of a client that can be asked. */
+/** Opens a session of a client with elicitation. */
 export async function openSession(origin: string, token: string): Promise<RawSession> {
   const capabilities = { elicitation: {} };
   const params = { protocolVersion, capabilities, clientInfo: { name: "test", version: "1.0.0" } };
@@ -128,6 +128,6 @@ async function read({ body }: Response, heard: (message: Message) => void): Prom
       }
     }
   } catch {
-    // It broke off.
+    // The stream broke off.
   }
 }

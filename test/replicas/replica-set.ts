@@ -22,15 +22,15 @@ const shared = {
 };
 
 export interface ReplicaSetOptions {
-  /** How many replicas there are. */
+  /** Number of replicas. */
   readonly count: number;
-  /** Requests of one token in any minute. */
+  /** Requests per minute of one token. */
   readonly limit: number;
-  /** The address of a PostgreSQL server to use. */
+  /** Address of an existing PostgreSQL server. */
   readonly given?: string;
 }
 
-/** Replicas behind a balancer, with receivers of webhooks and mail; the portal looks at their database. */
+/** Opens replicas behind a balancer, with receivers of webhooks and mail. The portal uses their database. */
 export async function openReplicaSet({ count, limit, given }: ReplicaSetOptions) {
   const post = await openMailServer();
   const environment = {
@@ -73,7 +73,10 @@ async function untilAvailable<R>(work: () => Promise<R>): Promise<R> {
   }
 }
 
-/** Waits until all that is under way has ended. Unless there is patience, somebody comes for whom all leases have ended already. */
+/**
+ * Waits until all background work has ended. Unless `patience` is set, a process takes part whose clock is past all
+ * leases.
+ */
 export async function settled(
   { server, database, environment, receivers }: ReplicaSet,
   isPatient = false,

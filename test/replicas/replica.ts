@@ -11,7 +11,7 @@ const main = join(import.meta.dirname, "../../src/main.ts");
 /** The program itself, as `programme-mcp http` starts it, always at the same address. */
 export interface Replica {
   readonly origin: string;
-  /** Ends it at once, whatever it is about, and starts it anew; resolves when it is ready. */
+  /** Kills the replica and starts it again. Resolves when it is ready. */
   killAndStart(): Promise<void>;
   /** Ends it in good order; its exit code. */
   stop(): Promise<number | null>;

@@ -12,23 +12,23 @@ import { namingMethods } from "../support/clients/clients.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 
-/** What a client was told without asking for it just then. */
+/** The notifications of a client. */
 export interface Heard {
-  /** URIs, as often as they were told. */
+  /** URIs, once for each notification. */
   readonly updated: string[];
   /** `tools`, `resources` or `prompts`. */
   readonly lists: string[];
 }
 
-/** A host that browses resources, whatever protocol revision its client speaks. */
+/** A host that reads resources, whatever its client's protocol revision. */
 export interface Browser {
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   readonly client: any;
   readonly heard: Heard;
-  /** What a resource's text says. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  /** Returns the parsed text of a resource. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   read(uri: string): Promise<any>;
-  /** Follows resources and all lists from now on; gives what the server agreed to follow. */
+  /** Subscribes to resources and to all lists. Returns what the server agreed to. */
   follow(...uris: string[]): Promise<readonly string[]>;
   unfollow(): Promise<void>;
 }
@@ -37,7 +37,7 @@ const info = { name: "test", version: "1.0.0" };
 
 type Connect = (server: TestServer, token: string) => Promise<Browser>;
 
-/** The clients that hosts come with: both protocol revisions, both transports, both majors of the SDK. */
+/** The clients of hosts: both protocol revisions, both transports, both majors of the SDK. */
 export const browsers: Readonly<Record<string, Connect>> = {
   "2026-07-28 over HTTP": (server, token) => secondMajor({ pin: "2026-07-28" }, http(server, token)),
   "2026-07-28 over stdio": (server, token) => secondMajor({ pin: "2026-07-28" }, stdio(server, token)),
@@ -48,7 +48,7 @@ export const browsers: Readonly<Record<string, Connect>> = {
   "first major over HTTP": firstMajor,
 };
 
-/** The usual one, for what does not depend on the client. */
+/** The default client, for tests that do not depend on it. */
 export const browse = browsers["2026-07-28 over stdio"] as Connect;
 
 function http(server: TestServer, token: string, send: typeof fetch = fetch) {
@@ -139,7 +139,7 @@ function parsed({ contents }: { contents: readonly unknown[] }): unknown {
   return JSON.parse(content.text);
 }
 
-/** What a refused request was answered. */
+/** Returns the error of a refused request. */
 export async function refusal(
   request: Promise<unknown>,
 ): Promise<{ code: number; message: string; data: Record<string, unknown> }> {
@@ -152,7 +152,7 @@ export async function refusal(
   throw new Error("The request was not refused");
 }
 
-/** As long as a change may take to be told, and a little more: after that, silence is silence. */
+/** The longest time until a notification arrives, plus a margin. After it, none is expected. */
 export const toldMs = 1_000;
 
 export function quiet(): Promise<void> {

@@ -132,7 +132,7 @@ describe("people", () => {
     const all = await browse(server, await server.token());
     expect(await complete(all, "get_person", "personId", "grace l")).toEqual([personId]);
     expect(await complete(all, "get_reviewer", "reviewerId", "okaf")).toEqual([reviewerId]);
-    // An address that contains what is typed is no name.
+    // A match inside the email address does not count as a match of the name.
     expect(await complete(all, "get_reviewer", "reviewerId", "rita")).toEqual([reviewerId]);
     const plain = await browse(server, await server.token(["persons:read"]));
     expect(await complete(plain, "get_person", "personId", "grace l")).toEqual([]);

@@ -37,7 +37,7 @@ describe("every read", () => {
       const input = inputs[name];
       const { data, page } = await staff.call(name, input);
       const { notes: _, ...shown } = await browser.read(expandResource(template, input));
-      // A link is signed anew each time.
+      // Each link has a new signature.
       const comparable = (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll(/signature=[\w-]+/g, ""));
       expect(comparable(shown), name).toEqual(comparable({ data, ...(page ? { page } : {}) }));
     }

@@ -50,7 +50,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
       "programme://audit",
     ];
     const browser = await connect(server, await server.token());
-    // Just what an id that nobody has would be answered.
+    // The answer is the same as for an id that does not exist.
     expect(await browser.follow(...followed)).toEqual(followed);
     const staff = await neighbour.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
@@ -209,7 +209,7 @@ describe("on a database of several processes", () => {
     await waitFor(() => expect(browser.heard.lists.toSorted()).toEqual(["prompts", "resources", "tools"]));
     const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks", "get_connection"]);
-    // What it may no longer read, it is not told of.
+    // A client gets no notification about what it may no longer read.
     await (await server.as("REST")).update_program({ programId, name: "Quietly", version });
     await quiet();
     expect(browser.heard.updated).toEqual([]);

@@ -25,7 +25,7 @@ export function benchOf(store: Store): Bench {
   return { store, write, seed: createFactory(write) };
 }
 
-/** What every store does, whichever database it stands on. `open` gives an empty one and closes it after the test. */
+/** Tests every store on any database. `open` returns an empty store and closes it after the test. */
 export function conformance(open: () => Promise<Store>): void {
   let bench: Bench;
   beforeEach(async () => {

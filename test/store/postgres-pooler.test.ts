@@ -11,12 +11,12 @@ beforeAll(async () => {
   return () => databases.stop();
 });
 
-/** What PgBouncer takes when a connection begins; it refuses any other parameter, unless it is told to ignore it. */
+/** The startup parameters that PgBouncer accepts. It refuses others, unless it is configured to ignore them. */
 const taken = ["user", "database", "client_encoding", "datestyle", "timezone", "standard_conforming_strings"];
 const ignored = ["application_name", "fallback_application_name"];
 const [encryptionRequest, protocolVersion] = [80_877_103, 196_608];
 
-/** Stands before a server and begins connections as PgBouncer in session mode does. */
+/** Opens a proxy that begins connections as PgBouncer in session mode does. */
 async function openSessionPooler(database: string): Promise<string> {
   const { hostname, port: behind } = new URL(database);
   const sockets = new Set<Socket>();

@@ -134,7 +134,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
 
 interface Reply {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   readonly answer: any;
 }
 

@@ -11,7 +11,7 @@ function at(second: number, bounds = { live: 100, all: 100 }): SessionChange {
   return { at: `2026-11-20T09:00:${String(second).padStart(2, "0")}.000Z`, expiresAt, bounds };
 }
 
-/** What processes tell each other of sessions. */
+/** Tests the session state that processes share. */
 export function sessions(bench: () => Bench): void {
   const table = (): SessionStore => bench().store.sessions;
   const follow = (uri: string) => (record: SessionRecord) => ({ ...record, followed: [...record.followed, uri] });

@@ -129,7 +129,7 @@ describe("several processes on one file", () => processes(async () => databaseFi
 
 describe("waiting", () => {
   const busy = { code: "unavailable", details: { retryAfterSeconds: 1 } };
-  /** Long enough to see a process go on meanwhile, and to commit, on a machine that has other work. */
+  /** Long enough for the process to make progress and to commit, on a busy machine. */
   const patienceMs = 1_000;
 
   test.each([
@@ -145,7 +145,7 @@ describe("waiting", () => {
     await benchOf(holder).write(async () => {
       await expect(benchOf(waiting).seed.program()).rejects.toMatchObject(busy);
     });
-    // Meanwhile the process goes on.
+    // The process goes on during the wait.
     expect(ticks).toBeGreaterThan(3);
     await expect(benchOf(waiting).seed.program()).resolves.toMatchObject({ version: 0 });
   });

@@ -9,7 +9,7 @@ type State = Readonly<Record<string, readonly unknown[]>>;
 
 /** What came of a call: its answer or refusal, and all that it wrote. */
 export interface Trace {
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   readonly data?: any;
   readonly problem?: { readonly code: string; readonly details: Readonly<Record<string, unknown>> };
   /** A line for each row, sorted: `table inserted`, or `table updated: ` and the columns. Another tenant's begin with it. */
@@ -22,7 +22,7 @@ export interface Trace {
 /** What a call that changed nothing left behind. */
 export const nothing = { rows: [], events: [], audit: [] };
 
-/** Runs a call and tells everything that it wrote, for whichever tenant. */
+/** Runs a call and returns everything that it wrote, for any tenant. */
 export async function recordTrace(server: TestServer, call: () => Promise<unknown>): Promise<Trace> {
   const before = await statesOf(server);
   const answer = await call().then(

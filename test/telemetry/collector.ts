@@ -33,7 +33,7 @@ interface Attribute {
   readonly key: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
-// biome-ignore lint/suspicious/noExplicitAny: OTLP is looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read OTLP without types
 type Otlp = any;
 
 /** Receives traces by OTLP over HTTP, in JSON. */

@@ -18,11 +18,11 @@ async function deskWith(environment: Record<string, string> = {}): Promise<TestS
   return testServer;
 }
 
-/** A connection on which bytes are sent as they are, and what came back on it. */
+/** A raw connection, and the bytes received on it. */
 interface Wire {
   readonly socket: Socket;
   readonly received: () => string;
-  /** Resolves when the other side has let go. */
+  /** Resolves when the other side has closed the connection. */
   readonly closed: Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ function open(origin: string, bytes = ""): Wire {
   return { socket, received: () => received, closed: new Promise((resolve) => socket.once("close", resolve)) };
 }
 
-/** A request that says it has a body and does not send it. */
+/** Sends a request that announces a body and does not send it. */
 function dawdle(origin: string, token: string): Wire {
   const head = `POST /integrations/v1/persons HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
   return open(origin, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
@@ -54,7 +54,7 @@ describe("a client that dawdles", () => {
     log: pino({ level: "silent" }),
   };
 
-  /** A server whose patience is a thousandth of the usual. */
+  /** Opens a server with timeouts of a thousandth of the usual. */
   async function impatient(): Promise<string> {
     const shorter = Object.entries(httpTimeouts).map(([name, ms]) => [name, Math.ceil(ms / 100)]);
     const server = await listenHttp(
@@ -149,7 +149,7 @@ describe("places for requests", () => {
     await waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(503));
     await wait(slowClientAfterMs);
     await waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(200));
-    // One made room; nobody wanted the other's place.
+    // One connection was closed; the others were not needed.
     await slow[0]?.closed;
     expect(slow[1]?.socket.closed).toBe(false);
   });

@@ -18,7 +18,7 @@ async function newFile(): Promise<string> {
   return join(directory.path, "programme.db");
 }
 
-/** A look is good for a second. */
+/** Advances the clock past the cache of the readiness check. */
 const later = (clock: TestClock) => clock.advance(1_000);
 
 describe("/readyz", () => {
@@ -42,7 +42,7 @@ describe("/readyz", () => {
     server.app.drain();
     const draining = await ask(server.origin);
     expect([draining.status, draining.body.status]).toEqual([503, "draining"]);
-    // Alive, and still answering whoever has not noticed.
+    // Alive, and still answering callers.
     expect((await ask(server.origin, "/healthz")).status).toBe(200);
     const authorization = `Bearer ${await server.token()}`;
     expect((await send(`${server.origin}/integrations/v1/programs`, { headers: { authorization } })).status).toBe(200);
@@ -122,7 +122,7 @@ describe("/readyz", () => {
     later(server.clock);
     const told = await ask(origin);
     expect([told.status, told.body.checks.upstream]).toEqual([200, "open"]);
-    // After its pause the next call finds out.
+    // After its pause, the breaker permits the next call.
     server.clock.advance(120_000);
     expect((await ask(origin)).body.checks.upstream).toBe("half_open");
     proxy.behave(() => undefined);

@@ -2,7 +2,7 @@
 export interface OpenStream {
   /** The beginning of what was answered: an acknowledgement, or why there is no stream. */
   readonly first: string;
-  /** Resolves when the stream has ended, by whichever side. */
+  /** Resolves when either side has ended the stream. */
   readonly ended: Promise<void>;
 }
 

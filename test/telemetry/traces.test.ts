@@ -11,7 +11,7 @@ const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const parentId = "00f067aa0ba902b7";
 const traceparent = `00-${traceId}-${parentId}-01`;
 
-/** A collector that the program is told of by the standard variables. */
+/** Opens a collector, configured by the standard variables. */
 async function traced(environment: Record<string, string> = {}): Promise<Collector> {
   const collector = await openCollector();
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint);
@@ -30,7 +30,7 @@ async function tracedDesk(
   return { collector, server: testServer };
 }
 
-/** A tool call as clients of 2026-07-28 send it, with something in its `_meta`. */
+/** Sends a tool call as clients of 2026-07-28 do, with `_meta`. */
 function call(
   testServer: Pick<TestServer, "origin">,
   token: string,
@@ -113,7 +113,7 @@ describe("a tool call", () => {
       status: 2,
       attributes: { "error.type": "tool_error", "programme.outcome": "not_found" },
     });
-    // To the service it is an answer like any other.
+    // For the service, a refusal is an answer like any other.
     expect(trace.get("pipeline.execute get_program")).toMatchObject({
       status: 0,
       attributes: { "http.response.status_code": 404 },
@@ -180,7 +180,7 @@ test("the product's service is told of the trace with each try, and not of the c
     ["vendor=1", undefined],
     ["vendor=1", undefined],
   ]);
-  // The service that is asked is traced too, and goes on from there.
+  // The remote service continues the trace.
   await waitFor(() =>
     expect(
       collector.spans.some(

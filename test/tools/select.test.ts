@@ -212,7 +212,7 @@ describe("the answer of a write", () => {
     const again = await call({});
     expect(readData(again)).toEqual(readData(first));
     expect(readNotes(again)).toContain("This is the result of an earlier identical call. Nothing was applied again.");
-    // What is shown is no part of what is applied.
+    // `select` does not change what is applied.
     expect(readData(await call({ select: "submissionId" }))).toEqual({ submissionId, version: 1 });
     expect(await server.outbox()).toHaveLength(1);
   });

@@ -12,7 +12,7 @@ interface Request {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Message = any;
 type Ask = (request: Request) => Promise<Message>;
 type Connect = (server: TestServer, token: string, road: AnswerPath) => Promise<Ask>;
@@ -111,7 +111,7 @@ const call = (name: string, args?: unknown, meta?: object): Request => ({
   params: { name, ...(args === undefined ? {} : { arguments: args }), ...(meta ? { _meta: meta } : {}) } as never,
 });
 
-/** What is asked on both roads, of one programme. */
+/** The requests about one programme that are sent to both paths. */
 function requests(programId: string): Request[] {
   return [
     { jsonrpc: "2.0", id: "a text", method: "tools/list" },

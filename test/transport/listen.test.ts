@@ -8,7 +8,7 @@ import { waitFor } from "../support/wait.ts";
 
 const uri = "programme://programs";
 
-/** A stream over a watcher that the test itself tells of changes. */
+/** Opens a stream over a watcher that the test notifies itself. */
 async function listen(server: TestServer, watched = true) {
   const watchers: Watcher[] = [];
   const { watch: _, ...rest } = server.app.upstream;

@@ -50,12 +50,12 @@ describe("a token is refused", () => {
   ])("that is %s", async (_, header) => {
     const { server, issuer } = await openGuardedServer();
     const signed = await issuer.token({}, { header }).catch(() => undefined);
-    // The signing library itself will not make some of these.
+    // The signing library refuses to create some of these tokens.
     const token = signed ?? withHeader(await issuer.token(), header);
     await expectRefused(server, token);
   });
 
-  /** What issuers put into the ID token of whoever asks them with this server as client or audience. */
+  /** ID tokens of clients that use this server as client or audience. */
   const idTokens: [string, Record<string, unknown>, Record<string, unknown>?][] = [
     ["that names no scopes", { scope: undefined }],
     ["that names no scopes, without a type", { scope: undefined }, { typ: undefined }],
@@ -141,7 +141,7 @@ describe("a token is taken", () => {
     }
   });
 
-  /** Of issuers that sign access tokens as they sign any. */
+  /** Tokens of issuers that do not distinguish access tokens from others. */
   const accessTokens: [string, Record<string, unknown>, Record<string, unknown>?][] = [
     ["Auth0", { gty: "client-credentials", azp: "test-client", client_id: undefined }],
     ["Entra", { scope: undefined, scp: "programs:read", ver: "2.0", azp: "test-client", azpacr: "1" }],
@@ -222,7 +222,7 @@ describe("the issuer's keys", () => {
 
   test("are asked for again when the issuer is back, and nobody waits long for one that hangs", async () => {
     const { server, issuer } = await openGuardedServer();
-    // Whole milliseconds: sums of fractions are a little less, now and then.
+    // Whole milliseconds, because sums of fractions are inexact.
     const [{ timeout }, startedMs] = [AbortSignal, Math.ceil(performance.now())];
     const retryPolicy = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout(ms / 50));
     const now = vi.spyOn(performance, "now").mockReturnValue(startedMs);

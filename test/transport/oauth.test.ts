@@ -132,7 +132,7 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
       expect(answer.status, JSON.stringify(message)).toBe(403);
       expect(readChallenge(answer)).toEqual({ error: "insufficient_scope", scope, resource_metadata: metadata });
     }
-    // What no token of the subject could have is told to its agent, which can do without.
+    // The agent cannot get this scope with any token of the subject, so it is reported as missing.
     await admit({ name: "anna", subject: "anna", tokenFile, scopes: ["rounds:read"] });
     const told = await postMcp(server, token, callTool("list_programs", {}));
     expect([told.status, readError(readMessage(told).result).code]).toEqual([200, "insufficient_scope"]);
@@ -189,7 +189,7 @@ describe("subjects", () => {
     const session = await openSession(server, anna);
     expect((await postMcp(server, otto, listTools, session)).status).toBe(404);
 
-    // The same caller with a new token goes on where it was.
+    // The same caller continues its session with a new token.
     server.clock.advance(1_000);
     const renewed = await issuer.token({ scope });
     expect((await postMcp(server, renewed, listTools, session)).status).toBe(200);
@@ -251,7 +251,7 @@ describe("clients that know nothing but the address", () => {
     "2026-07-28": (server, issuer) => secondMajor(server, issuer, { pin: "2026-07-28" }),
     "either revision": (server, issuer) => secondMajor(server, issuer, "auto"),
     "2025-era": (server, issuer) => secondMajor(server, issuer, "legacy"),
-    // Asks for what it was set up with, whatever it is told to ask for.
+    // Ignores the requested scopes and asks for those of its configuration.
     async "first major"({ origin }, issuer) {
       const scope = ordinary.join(" ");
       const authProvider = new FirstMajorProvider({ ...issuer.client, scope, expectedIssuer: issuer.address });

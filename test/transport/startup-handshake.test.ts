@@ -42,7 +42,7 @@ async function open(config: Config): Promise<{ app: App; token: string }> {
   return { app, token: config.token ?? (await issueProcessToken(app)).token };
 }
 
-/** A client, and everything that it is told. */
+/** Creates a client that records all messages it gets. */
 function clientOn(transport: Transport, mode: (typeof revisions)[keyof typeof revisions]) {
   const heard: JSONRPCMessage[] = [];
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });

@@ -5,7 +5,7 @@ import { type OperationName, operationNames } from "../../src/contract/index.ts"
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Data = any;
 
 /** What came of a tool call. */
@@ -14,7 +14,7 @@ export interface Outcome {
   readonly page?: { readonly hasMore: boolean; readonly lastEvaluatedKey?: string };
   readonly notes?: readonly string[];
   readonly error?: { readonly code: string; readonly message: string; readonly next: string; readonly details: Data };
-  /** The question of the two-call road. */
+  /** The question of a confirmation by a second call. */
   readonly confirmation?: { readonly question: string; readonly token: string };
 }
 

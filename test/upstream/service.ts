@@ -6,7 +6,7 @@ import type { Store } from "../../src/store/port.ts";
 import { createFactory, type Factory } from "../support/data/seed-factory.ts";
 import { type Home, openHome } from "../support/processes/program.ts";
 
-/** The embedded service in a process of its own, with its database at hand. It ends with the test. */
+/** Starts the embedded service in a process of its own, and opens its database. It ends with the test. */
 export interface Service {
   readonly home: Home;
   readonly origin: string;

@@ -7,7 +7,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 import { createEvent, deliver } from "./event-sender.ts";
 import { openRemoteProgram } from "./remote-program.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Data = any;
 
 async function open(environment: Record<string, string> = {}): Promise<TestServer> {

@@ -19,17 +19,17 @@ export function createEvent(eventType: EventType, at: Date, data: Readonly<Recor
   return { eventType, eventId: createId("evt"), timestamp: at.toISOString(), data: { ...example, ...data } };
 }
 
-/** As a sender of Standard Webhooks shows it. */
+/** Creates a secret in the form of Standard Webhooks. */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
-/** The header of the specification, by a library that is not ours. */
+/** Returns the signature header of the specification, made by a third-party library. */
 export async function signPlain(secret: string, body: string): Promise<Record<string, string>> {
   return { "x-webhook-signature": await sign(secret, body) };
 }
 
-/** The headers of Standard Webhooks, by its own library. */
+/** Returns the headers of Standard Webhooks, made by its own library. */
 export function signStandard(secret: string, body: string, at: Date, id = createId("msg")): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   return {
@@ -39,7 +39,7 @@ export function signStandard(secret: string, body: string, at: Date, id = create
   };
 }
 
-/** Posts to a webhook, to the letter. */
+/** Posts a body to a webhook unchanged. */
 export function post(
   origin: string,
   webhook: string,

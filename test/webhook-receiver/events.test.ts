@@ -19,7 +19,7 @@ async function agentOf(server: TestServer, granted?: readonly Scope[]): Promise<
   return (await clients["2026-07-28 over stdio"]?.(server, await server.token(granted))) as ToolClient;
 }
 
-/** Events as changes write them. */
+/** Emits events as changes do. */
 async function emit(server: TestServer, ...sent: readonly SentEvent[]): Promise<void> {
   const actor = { businessId: server.businessId, actorId: "usr_test", now: server.clock.now().toISOString() };
   await server.app.store.transaction(actor, (transaction) => transaction.appendEvents(sent as never));
@@ -181,7 +181,7 @@ test("of several organisations in one service a webhook's events are those of th
     one: createEvent("review.submitted", clock.now()),
     two: createEvent("review.submitted", clock.now()),
   };
-  // What an event says of itself binds nothing.
+  // The ids in an event's data have no effect on its log.
   const lying = { ...events_.two, data: { ...events_.two.data, businessId: first.businessId } };
   expect((await deliver(server.origin, "one", secrets.one, events_.one)).status).toBe(204);
   expect((await deliver(server.origin, "two", secrets.two, lying)).status).toBe(204);
@@ -248,7 +248,7 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
     const told = [0, 1, 2, 4, 6].map((index) => uris[index] as string);
     await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(told.toSorted()));
     await deliver(server.origin, "crm", secret, event);
-    // What it may not see, it is not told of either.
+    // A client gets no notification about events that it may not see.
     await deliver(
       server.origin,
       "crm",

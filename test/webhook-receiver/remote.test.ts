@@ -26,7 +26,7 @@ test("each token sees what comes in for its organisation, and nothing else is sh
   const { server: testServer, clock, acme, beta, stranger } = await openRemoteProgram();
   const [ofAcme, ofBeta] = [createEvent("review.submitted", clock.now()), createEvent("review.submitted", clock.now())];
   expect((await deliver(testServer.origin, "acme", acme.secret, ofAcme)).status).toBe(204);
-  // The same id may come to both: they are told apart.
+  // Events with the same id are distinguished by their webhook.
   expect((await deliver(testServer.origin, "beta", beta.secret, { ...ofBeta, eventId: ofAcme.eventId })).status).toBe(
     204,
   );
@@ -122,7 +122,7 @@ test("while the service cannot be asked, what it said a minute ago holds, and no
   expect(rowsOf(await agent.call("list_events", {}))).toHaveLength(1);
   clock.advance(61_000);
   expect(readError(await agent.call("list_events", {})).code).toMatch(/^upstream_/);
-  // What comes in is taken all the same.
+  // Incoming events are accepted all the same.
   expect(
     (await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()))).status,
   ).toBe(204);
@@ -201,7 +201,7 @@ test("with one configured token all that comes in is its, in other processes on 
   const { data } = await stdio.read("programme://events");
   expect(idsOf(data).toSorted()).toEqual([first.eventId, second.eventId].toSorted());
 
-  // Another caller on the same server, and another token in the place of this one, see nothing of it.
+  // Another caller on the same server, and another configured token, see none of these events.
   const another = await service.token();
   expect(
     readError(await (await overHttp({ ...service, app: serving, origin }, another)).call("list_events", {})).code,

@@ -112,7 +112,7 @@ test("what is not signed right is refused without a word on why, and leaves noth
     new Set(answers.map(({ status, headers, text }) => `${status} ${headers.get("www-authenticate")} ${text}`)),
   ).toEqual(new Set(["401 Webhook-Signature The signature is not that of this webhook."]));
   expect(await listLogged(server)).toEqual([]);
-  // One line a minute: strangers must not fill the log.
+  // Logged once a minute, so that strangers cannot fill the log.
   expect(lines.filter((line) => line.includes("A delivery was refused"))).toHaveLength(1);
   expect(lines.join()).not.toContain(secret);
 });
@@ -156,7 +156,7 @@ test.each([
   ["no data", JSON.stringify({ ...createEvent("review.submitted", new Date()), data: "x" })],
 ])("a signed body with %s is refused", async (_, body) => {
   const { server, secret } = await openReceivingServer();
-  // No library signs what is no text.
+  // Signed by hand, because libraries sign text only.
   const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
   const { status, text } = await post(server.origin, "crm", body, { "x-webhook-signature": signature });
   expect([status, text]).toEqual([400, "The body is not an event."]);

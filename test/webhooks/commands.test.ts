@@ -7,7 +7,7 @@ interface Shop {
   /** Runs `webhook` with these arguments on a database of its own. */
   run(...args: string[]): ReturnType<Home["run"]>;
   /** The same with `--json`, of which the output is read. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   json(...args: string[]): Promise<any>;
 }
 

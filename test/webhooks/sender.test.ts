@@ -19,7 +19,7 @@ function attempt(url: string, options: Partial<SenderOptions> = {}, signal = nev
   return send({ url, headers: { "webhook-id": "evt_1" }, body: '{"a":1}' }, signal);
 }
 
-/** A name server that gives each answer once, the last one for good. */
+/** A name server that gives each answer once, and then repeats the last one. */
 function resolving(...rounds: readonly (readonly ResolvedAddress[])[]): Resolve & { readonly asked: string[] } {
   const asked: string[] = [];
   const resolve = async (hostname: string) => rounds[Math.min(asked.push(hostname), rounds.length) - 1] ?? [];

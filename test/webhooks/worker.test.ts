@@ -10,7 +10,7 @@ import { hour, minute, openWebhookServer, second, type WebhookServer } from "./w
 const settled = (rig: WebhookServer) =>
   expect.poll(async () => (await rig.deliveries()).every(({ status }) => status === "delivered"));
 
-/** Waits for work that waits for time, which passes faster. */
+/** Runs work with a clock that passes fast. */
 async function atOnce(work: Promise<void>): Promise<void> {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
@@ -86,7 +86,7 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
     for (const { url } of bad) await rig.add(url);
     await rig.add(good.url);
     rig.app.startWorkers();
-    // The first ones find out who is bad.
+    // The first deliveries show which endpoints fail.
     await rig.emit(4);
     await good.waitFor(4);
     for (let count = 5; count <= 40; count++) {
@@ -105,7 +105,7 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
     rig.app.startWorkers();
     await rig.emit(2);
     await good.waitFor(2);
-    // Not for want of patience with one of them.
+    // The others were delivered without delay.
     const others = (await rig.deliveries()).filter((delivery) => delivery.endpointId !== endpointId);
     expect(others.filter(({ attempt }) => attempt > 0)).toEqual([]);
   });

@@ -9,7 +9,7 @@ export async function checkQuota(
   transaction: PipelineTransaction,
   quota: string,
 ): Promise<void> {
-  // Without an interval, concurrent calls must not refuse each other, whichever began first.
+  // Without an interval, concurrent calls must not refuse each other, whatever their order.
   if (exportIntervalSeconds === 0) return;
   const lastUse = await transaction.lastQuotaUse(caller.tokenId, quota);
   if (lastUse === undefined) return;

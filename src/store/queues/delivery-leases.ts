@@ -5,8 +5,8 @@ import { forUpdate, getAdapter, skipLocked } from "../engine.ts";
 import type { EndpointKey, EndpointLeases, Lease } from "./outbox.ts";
 
 /**
- * Keeps endpoints, and so what is on its way to them, from other transactions until this one ends. Whoever changes the
- * state of deliveries begins with this, and in this order: else two could wait for each other.
+ * Locks endpoints, and thereby their deliveries, until the transaction ends. Every transaction that changes states of
+ * deliveries begins with this, in the same order; otherwise two of them could deadlock.
  */
 export async function holdEndpoints(db: Db, endpoints: readonly EndpointKey[]): Promise<void> {
   if (!getAdapter(db).locksRows) return;
@@ -15,7 +15,7 @@ export async function holdEndpoints(db: Db, endpoints: readonly EndpointKey[]): 
     await forUpdate(db, selectEndpoint(db, key)).execute();
 }
 
-/** Leases due deliveries, lane by lane, inside a write transaction. */
+/** Leases due deliveries, group by group, inside a write transaction. */
 export async function leaseEndpointDeliveries(
   db: Db,
   lanes: readonly EndpointLeases[],
@@ -94,7 +94,7 @@ async function countUnderWay(db: Db, endpoint: EndpointKey, at: string): Promise
   return Number(n);
 }
 
-/** An endpoint for which another process leases at this moment is passed over: there is always a next time. */
+/** Skips an endpoint for which another process leases at this moment. The next step finds it again. */
 async function isEnabled(db: Db, key: EndpointKey): Promise<boolean> {
   const endpoint = await skipLocked(db, selectEndpoint(db, key)).executeTakeFirst();
   return endpoint?.["status"] === "enabled";
@@ -105,7 +105,7 @@ function selectEndpoint(db: Db, { businessId, endpointId }: EndpointKey) {
   return ofTenant.where("endpointId", "=", endpointId);
 }
 
-/** Deliveries left behind by a process that ended come first: they have waited longer. */
+/** Lists first the deliveries of processes that ended, because they have waited longer. */
 async function listWaiting(db: Db, endpoint: EndpointKey, at: string, limit: number): Promise<string[]> {
   const steps = [
     ["leased", "leaseUntil"],

@@ -2,9 +2,9 @@ import * as z from "zod";
 import { Id, Timestamp } from "../../contract/definition/fields.ts";
 import { EventFields } from "../../contract/event-log.ts";
 
-/** Which of the events that a tenant's log shows; `undefined` is no condition. */
+/** Filters a tenant's event log. `undefined` is ignored. */
 export interface EventFilter {
-  /** Listed oldest first from then on, rather than latest first. */
+  /** Lists oldest first from this time on, instead of latest first. */
   readonly since?: string | undefined;
   readonly type?: string | undefined;
   readonly submissionId?: string | undefined;
@@ -12,37 +12,37 @@ export interface EventFilter {
   readonly kinds: readonly string[];
 }
 
-/** An event in a tenant's log: one of its own, or one that came in by a webhook. */
+/** An event in a tenant's log: one of its own, or one received by a webhook. */
 export const LogEntry = z.object({
   eventId: Id,
-  /** When it happened; of what came in, when it did. */
+  /** Time of the event, or of its arrival if it was received. */
   at: Timestamp,
-  /** By which it came in. */
+  /** The webhook that received it. */
   webhook: z.string().nullable(),
   payload: EventFields,
-  /** Of the transaction that wrote it; none for what was there before turns were counted. */
+  /** The number of the commit that wrote it. Null for events from before commits were numbered. */
   turn: z.int().nullable(),
 });
 export type LogEntry = z.output<typeof LogEntry>;
 
-/** An event that came in. */
+/** A received event. */
 export interface IncomingEvent extends EventFields {
   readonly webhook: string;
 }
 
 export interface InboxBounds {
-  /** What came in before is forgotten. */
+  /** Events received before this time are deleted. */
   readonly notBefore: string;
-  /** So is all but the latest ones of the log. */
+  /** Only this many of the latest events are retained. */
   readonly maxEvents: number;
 }
 
-/** Events that come in by webhooks. */
+/** Events that are received by webhooks. */
 export interface Inbox {
   /**
-   * Keeps an event in a tenant's log, and forgets what is out of bounds there. In the log it stands behind all that came
-   * in before, whatever the clocks of several processes say.
-   * @returns false for an event that is known there already
+   * Stores an event in a tenant's log, and deletes events beyond the limits. The event gets a position after all
+   * earlier arrivals, whatever the clocks of the processes say.
+   * @returns false for an event that is already in the log
    */
   keep(businessId: string, event: IncomingEvent, at: string, bounds: InboxBounds): Promise<boolean>;
 }

@@ -11,7 +11,7 @@ const runs = createLeasedRows("exportRuns", "exportId");
 export function createExportQueue(read: Db, transact: Transact): ExportQueue {
   return {
     async claim(now, leaseUntil) {
-      // Asked often, and mostly in vain: that must not take the right to write from others.
+      // Polled often and mostly without a result, so it must not take the write lock.
       if (!(await findFirstClaimable(read, now))) return undefined;
       return transact((db) => claim(db, now, leaseUntil));
     },

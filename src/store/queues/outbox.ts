@@ -1,41 +1,41 @@
 import type { DeliveryError, DeliveryStatus, WebhookAttempt, WebhookDelivery } from "../../contract/webhooks.ts";
 
-/** An endpoint, among all tenants'. */
+/** Identifies an endpoint among those of all tenants. */
 export interface EndpointKey {
   readonly businessId: string;
   readonly endpointId: string;
 }
 
-/** An endpoint for which deliveries are due, or were left behind by a process that ended. */
+/** An endpoint with due deliveries, or with leases of a process that ended. */
 export interface DueEndpoint extends EndpointKey {
-  /** Since when. */
+  /** When the oldest of them became due. */
   readonly since: string;
-  /** Whether its last attempts failed. */
+  /** Its last attempts failed. */
   readonly failing: boolean;
 }
 
-/** Endpoints that share some slots, so that they cannot use up others'. */
+/** Endpoints that share a number of leases, so that they cannot use up those of others. */
 export interface EndpointLeases {
-  /** First served first. */
+  /** Endpoints in the order in which they are served. */
   readonly endpoints: readonly EndpointKey[];
-  /** Deliveries to lease in all. */
+  /** Maximum number of deliveries to lease. */
   readonly limit: number;
-  /** Deliveries that one endpoint may have leased at once, in all processes. */
+  /** Maximum number of leased deliveries of one endpoint, in all processes. */
   readonly atOnce: number;
 }
 
-/** A delivery that one process alone may attempt until the lease ends. */
+/** A delivery that only one process may attempt until the lease ends. */
 export interface Lease extends EndpointKey {
   readonly deliveryId: string;
   readonly leaseId: string;
   readonly eventId: string;
-  /** Attempts made before. */
+  /** Number of earlier attempts. */
   readonly attempt: number;
   /** The body to send: the event as it was written. */
   readonly payload: string;
 }
 
-/** What came of an attempt, and what follows. */
+/** The result of an attempt, and the next state of the delivery. */
 export interface DeliveryOutcome {
   readonly lease: Lease;
   readonly startedAt: string;
@@ -45,7 +45,7 @@ export interface DeliveryOutcome {
   readonly answer: string | null;
   /** `dueAt` of the next attempt, if there is one. */
   readonly next: { readonly status: "delivered" | "failed" } | { readonly status: "pending"; readonly dueAt: string };
-  /** Until when nothing at all is to be sent to the endpoint. */
+  /** Nothing is sent to the endpoint before this time. */
   readonly pauseUntil?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface DeliveryExchange {
 
 export interface Exchanged {
   readonly leases: readonly Lease[];
-  /** The enabled endpoints to which the last of the attempts failed. */
+  /** The enabled endpoints whose last attempt failed. */
   readonly failing: readonly FailingEndpoint[];
 }
 
@@ -76,12 +76,12 @@ export interface DeliveryFilter {
 
 export interface ReplayRequest extends EndpointKey {
   readonly eventIds: readonly string[];
-  /** Send even what has arrived already. */
+  /** Sends events again that were already delivered. */
   readonly arrivedToo: boolean;
   readonly at: string;
 }
 
-/** An event with its place among its tenant's. */
+/** An event with its position among its tenant's events. */
 export interface PlacedEvent {
   readonly eventId: string;
   readonly eventType: string;
@@ -89,38 +89,38 @@ export interface PlacedEvent {
   readonly timestamp: string;
 }
 
-/** Events on their way to endpoints. Of several processes on one database each may call all of it at any time. */
+/** Events and their deliveries to endpoints. Several processes on one database may call every method concurrently. */
 export interface Outbox {
-  /** Tenants with events for which no deliveries have been made yet. */
+  /** Returns tenants with events that have no deliveries yet. */
   behind(): Promise<string[]>;
   /**
-   * Makes a delivery for each enabled endpoint that takes the type of an event: exactly one per event and endpoint,
-   * whoever else does the same. Stops after the event with which it has made `limit` or looked at as many.
-   * @returns how many events were looked at
+   * Creates one delivery for each event and each enabled endpoint that accepts its type, even if several processes do
+   * the same. Stops after the event with which it has created `limit` deliveries or read `limit` events.
+   * @returns the number of events read
    */
   fanOut(businessId: string, at: string, limit: number): Promise<number>;
-  /** Enabled endpoints that wait for an attempt, the longest waiting first. */
+  /** Returns enabled endpoints with due deliveries, the longest waiting first. */
   due(at: string): Promise<DueEndpoint[]>;
   /**
-   * Records attempts and leases further deliveries to this process, in one transaction. What has been leased anew to
-   * another process or cancelled meanwhile keeps its state.
+   * Records attempts and leases further deliveries to this process, in one transaction. A delivery that was leased to
+   * another process or cancelled in between keeps its state.
    */
   exchange(exchange: DeliveryExchange): Promise<Exchanged>;
-  /** Gives leases back without an attempt; due again at `dueAt`. */
+  /** Releases leases without an attempt. The deliveries are due again at `dueAt`. */
   giveBack(leases: readonly Lease[], dueAt: string): Promise<void>;
-  /** The place of a tenant's latest event; 0 without any. */
+  /** Returns the position of a tenant's latest event, or 0. */
   lastPosition(businessId: string): Promise<number>;
-  /** Events before a place (the latest without one), latest first. */
+  /** Returns events before a position (the latest without one), latest first. */
   eventsBefore(businessId: string, position: number | undefined, limit: number): Promise<PlacedEvent[]>;
   /**
-   * Makes further deliveries of events, but not of those on their way to the endpoint: what waits for its next attempt
-   * is due at once instead.
-   * @returns of how many events it did either
+   * Creates deliveries of earlier events. An event that is still being delivered to the endpoint is made due at once
+   * instead.
+   * @returns the number of events for which it did either
    */
   replay(request: ReplayRequest): Promise<number>;
-  /** The latest deliveries first. */
+  /** Lists deliveries, the latest first. */
   listDeliveries(businessId: string, filter: DeliveryFilter, limit: number): Promise<ListedDelivery[]>;
   getDelivery(businessId: string, deliveryId: string): Promise<ListedDelivery | undefined>;
-  /** The attempts of a delivery, oldest first. */
+  /** Lists the attempts of a delivery, oldest first. */
   listAttempts(businessId: string, deliveryId: string): Promise<WebhookAttempt[]>;
 }

@@ -2,16 +2,16 @@ import { sql } from "kysely";
 import type { Db } from "../database.ts";
 import type { QueueDepth, QueueDepths } from "../port.ts";
 
-/** No further than this is looked: who waits behind so many need not be counted. */
+/** Limit of the count. An exact number beyond it is not needed. */
 export const maxCountedBacklog = 10_000;
 
-/** What is due in each queue, of all tenants. */
+/** Counts the due items of each queue, over all tenants. */
 export async function readQueueDepths(db: Db, now: string): Promise<QueueDepths> {
   const limit = maxCountedBacklog;
   const webhooks = db
     .selectFrom("webhookDeliveries")
     .select("dueAt as at")
-    // A literal, for the index over pending deliveries is of use only to a query that says so.
+    // A literal, because the partial index over pending deliveries is used only if the query repeats its condition.
     .where(sql<boolean>`${sql.ref("status")} = ${sql.lit("pending")}`)
     .where("dueAt", "<=", now)
     .limit(limit);

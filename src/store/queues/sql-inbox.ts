@@ -14,7 +14,7 @@ export function createInbox(inTurn: TransactInTurn): Inbox {
   };
 }
 
-/** Its own events come back to a tenant whose service sends them to itself. */
+/** A service that sends its webhooks to itself receives the tenant's own events again. */
 async function isKnown(db: Db, businessId: string, eventId: string): Promise<boolean> {
   for (const table of ["receivedEvents", "events"]) {
     const same = db.selectFrom(table).select("eventId").where("businessId", "=", businessId);

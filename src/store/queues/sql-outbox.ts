@@ -24,7 +24,7 @@ const deliveryCodec = createCodec(WebhookDelivery);
 const attemptCodec = createCodec(WebhookAttempt);
 const endpointCodec = createSource("webhookEndpoints").codec;
 
-// Literals, for the indexes over what is under way are of use only to statements that say so.
+// Literals, because partial indexes are used only by statements that repeat their condition.
 const isPending = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("pending")}`;
 const isLeased = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("leased")}`;
 
@@ -244,7 +244,7 @@ async function readCursor(db: Db, businessId: string): Promise<number> {
   return Number(row?.["position"] ?? 0);
 }
 
-/** False when somebody else has moved it meanwhile. */
+/** Returns false if another process has moved the cursor since. */
 async function moveCursor(db: Db, businessId: string, from: number, to: number): Promise<boolean> {
   await db
     .insertInto("webhookCursors")
@@ -288,7 +288,7 @@ async function insertDelivery(db: Db, { at, replay, ...key }: NewDelivery): Prom
     .execute();
 }
 
-/** The delivery as far as this lease holds it. */
+/** Selects the delivery while it has this lease. */
 function matchLease(db: Db, { businessId, deliveryId, leaseId }: Lease) {
   return db
     .updateTable("webhookDeliveries")
@@ -311,7 +311,7 @@ async function settle(db: Db, outcomes: readonly DeliveryOutcome[], at: string):
 async function recordOutcome(db: Db, outcome: DeliveryOutcome, at: string): Promise<void> {
   const { lease, startedAt, durationMs, statusCode, error, answer, next } = outcome;
   const { businessId, deliveryId } = lease;
-  // One for each lease: what came of it is recorded again where nobody could say whether it was.
+  // Derived from the lease, because an attempt is recorded again when its commit is uncertain.
   const attemptId = lease.leaseId.replace(/^[a-z]+/, "att");
   const attempt = { attemptId, deliveryId, startedAt, durationMs, statusCode, error, answer };
   await db
@@ -330,11 +330,11 @@ async function recordOutcome(db: Db, outcome: DeliveryOutcome, at: string): Prom
     ...(next.status === "pending" ? { dueAt: next.dueAt } : {}),
     ...(next.status === "delivered" ? { deliveredAt: at } : {}),
   });
-  // What has arrived has, even if it was called off meanwhile.
+  // A delivered event stays delivered, even if the delivery was cancelled during the attempt.
   await (next.status === "delivered" ? own : own.where("status", "=", "leased")).execute();
 }
 
-/** Keeps in mind since when attempts have failed, of an endpoint's outcomes in their order; `undefined` once one succeeded. */
+/** Stores since when attempts of an endpoint have failed, from its outcomes in their order. A success clears it. */
 async function markEndpoint(db: Db, outcomes: readonly DeliveryOutcome[], at: string): Promise<string | undefined> {
   const [{ businessId, endpointId }] = outcomes.map(({ lease }) => lease) as [Lease];
   const own = db.updateTable("webhookEndpoints").where("businessId", "=", businessId);

@@ -73,7 +73,7 @@ interface FittedPage {
   readonly next: string | undefined;
 }
 
-/** Most requests for a page that changes meanwhile. */
+/** Maximum number of requests for a page that changes during the reads. */
 const maxAttempts = 3;
 
 /**

@@ -5,7 +5,7 @@ export function parseBearer(authorization: string | undefined): string | undefin
   return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
-/** Tells a client where to get a token (RFC 9728), and with which scopes. */
+/** Returns the header that names where a client gets a token (RFC 9728), and with which scopes. */
 export interface AuthChallenge {
   readonly metadataUrl: string;
   readonly scopes: readonly string[];

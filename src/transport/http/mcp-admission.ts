@@ -23,7 +23,7 @@ export interface EnteredRequest {
 export interface McpDoorDeps extends BodyReaderOptions {
   readonly upstream: Upstream;
   readonly log: Log;
-  /** Tells clients where to get a token, if there is an issuer. */
+  /** Names the issuer of tokens for clients, if there is one. */
   readonly authChallenge?: AuthChallenge | undefined;
 }
 

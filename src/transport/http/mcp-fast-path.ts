@@ -45,7 +45,7 @@ export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): Ht
   }
 
   return async (request, response, requestId, { message, identity, authInfo }) => {
-    // Callers who can get more scopes are told which ones before the call.
+    // For callers who can get more scopes, the regular path names the missing ones before the call.
     if (!isCandidate(request) || identity.attainable) return false;
     const connection = describeConnection(request, authInfo);
     if (connection.stateless && !matchesHeaders(message, request)) return false;

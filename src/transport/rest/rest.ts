@@ -149,7 +149,7 @@ function parseQuery(operation: Operation, search: string): Record<string, unknow
   return Object.fromEntries(query);
 }
 
-/** @throws Problem for a body that is no JSON, or more of it than any operation takes */
+/** @throws Problem for a body that is not JSON, or is larger than any operation accepts */
 function parseJsonBody(request: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.byteLength === 0) return undefined;
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();

@@ -6,7 +6,7 @@ import type { SessionIds, SessionTerms } from "./session-id.ts";
 
 /** Questions to clients of sessions. A client's answer may reach another process than the one that asked. */
 export interface Elicitations {
-  /** Returns an id for a question. Its answer is passed to `deliver`, whichever process receives it. */
+  /** Returns an id for a question. Its answer is passed to `deliver`, in any process. */
   ask(terms: SessionTerms, deliver: (answer: JSONRPCResponse) => void): string;
   /** Stops waiting for an answer. */
   drop(questionId: string): void;

@@ -34,7 +34,7 @@ const initializeId = "initialize";
 
 /**
  * Answers one HTTP request of a session with a server of its own. The server is initialized with the terms that client
- * and server negotiated when the session was opened, in whichever process that was.
+ * and server negotiated when the session was opened, in any process.
  */
 export class SessionRequest implements Transport {
   onclose?: () => void;

@@ -11,7 +11,7 @@ const standardScopes: readonly Scope[] = ["persons:read", "persons:write"];
 
 let refs = 0;
 
-/** A person with something in every field. */
+/** Creates a person with a value in every field. */
 function seedFull({ seed }: TestServer, given: Partial<PersonRow> = {}): Promise<PersonRow> {
   refs += 1;
   return seed.person({
@@ -25,7 +25,7 @@ function seedFull({ seed }: TestServer, given: Partial<PersonRow> = {}): Promise
   });
 }
 
-/** What may be seen of a person without the scope for more. */
+/** Returns the view of a person without the scope for sensitive data. */
 function standardView({ primaryEmail: _, contactDetails: __, ...row }: PersonRow) {
   return {
     ...row,
@@ -35,7 +35,7 @@ function standardView({ primaryEmail: _, contactDetails: __, ...row }: PersonRow
   };
 }
 
-/** Every operation that answers with persons. */
+/** Every operation that returns persons. */
 const answers: Readonly<
   Record<string, (caller: TestCaller, person: PersonRow, server: TestServer) => Promise<PersonRow>>
 > = {
@@ -123,7 +123,7 @@ describe.each(surfaces)("a person over %s", (surface) => {
 
   test("shows as standard what the schema in force calls so, whichever was made last", async ({ server }) => {
     const schema = (schemaVersion: number, sensitivity: "standard" | "pii", given = {}) => {
-      // Whoever reads the schema from elsewhere may keep it for half a minute.
+      // The schema may be cached for half a minute.
       server.clock.advance(31_000);
       return server.seed.personSchema({
         schemaVersion,

@@ -14,17 +14,17 @@ type Target = { submissionId: string; version: number };
 interface Step {
   readonly from: string;
   readonly to: SubmissionState;
-  /** As the event and a refusal call it, where that is not the step's own name. */
+  /** The operation's name in the event and in refusals, if it differs from the step's. */
   readonly operation?: string;
   readonly audit: string;
-  /** What the submission shows on arrival, beside the state. */
+  /** The fields of the submission after the step, besides the state. */
   readonly marks: object;
-  /** Whether incomplete assignments end. */
+  /** Incomplete assignments end. */
   readonly ends?: true;
   /** The event that follows `submission.state_changed`. */
   readonly also?: string;
   readonly reason?: null;
-  /** Without screening, where the programme asks for none. */
+  /** The programme has no screening. */
   readonly screeningRequired?: false;
   call(chair: TestCaller, target: Target, roundId: string): Promise<unknown>;
 }
@@ -143,19 +143,19 @@ const steps: Readonly<Record<string, Step>> = {
   },
 };
 
-/** Steps that answer 200 and do nothing where the submission is there already. */
+/** Steps that answer 200 and do nothing if the submission is already in the state. */
 const idle = new Set(["PATCH to DRAFT", "mark as FINALIST", "mark as WINNER"]);
 
 interface Stage {
   readonly track: Row<"tracks">;
-  /** The round that submissions are in, and a later one. */
+  /** The round of the submissions, and a later one. */
   readonly rounds: readonly [string, string];
   submission(state: SubmissionState): Promise<Row<"submissions">>;
 }
 
 const statuses = ["assigned", "accepted", "conflict", "completed", "declined"] as const;
 
-/** A track with two rounds; every submission in it has an assignment in each status. */
+/** Creates a track with two rounds. Every submission in it has an assignment in each status. */
 async function stageOf({ seed }: TestServer, screeningRequired = true): Promise<Stage> {
   const { programId } = await seed.program({ screeningRequired });
   const track = await seed.track({ programId });
@@ -332,7 +332,7 @@ describe.each(surfaces)("advancing over %s", (surface) => {
   });
 });
 
-/** What every change does to a row; the actor is the token, whoever that is. */
+/** The fields that every change sets. The actor is the caller's token. */
 const bookkept = { updatedAt: expect.any(String), updatedBy: expect.stringMatching(/^tok_/) };
 
 async function expectEnded({ app, businessId }: TestServer, submissionId: string): Promise<void> {

@@ -25,7 +25,7 @@ async function draft({ seed }: TestServer, given: Given = {}): Promise<Row<"subm
   const submission = await seed.submission({ trackId, ...given.submission });
   const { submissionId } = submission;
   if (given.supplement) await seed.supplement({ submissionId, schemaId, status: given.supplement });
-  // What is not required, or another submission's, stands in nobody's way.
+  // An optional supplement, or one of another submission, does not prevent submitting.
   await seed.supplement({ submissionId, schemaId, required: false });
   await seed.supplement({ submissionId: (await seed.submission({ trackId })).submissionId, schemaId });
   return submission;
@@ -65,7 +65,7 @@ describe.each(surfaces)("submitting over %s", (surface) => {
     }
   });
 
-  // Each has all the faults of those below it: the first that stands in the way is told.
+  // Each case has the faults of all cases below it. The first fault is reported.
   const faults: readonly [code: string, details: object, given: Given][] = [
     ["program_archived", {}, { program: { lifecycleStatus: "archived" } }],
     ["invalid_state_transition", { from: "WITHDRAWN", allowedFrom: ["DRAFT"] }, { submission: { state: "WITHDRAWN" } }],
@@ -249,7 +249,7 @@ describe.each(surfaces)("editing a draft over %s", (surface) => {
   });
 });
 
-/** What stands in a draft's way, with more in its way. */
+/** Combines the faults of the cases below with the case's own. */
 function joined(below: Given, own: Given): Given {
   return {
     ...below,

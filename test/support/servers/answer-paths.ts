@@ -10,7 +10,7 @@ const unknownMeta = { "com.example/road": "SDK" };
 
 type Message = { readonly method?: string; readonly params?: { readonly _meta?: object } };
 
-/** A message that goes by that road. */
+/** A message that takes that path. */
 export function byAnswerPath<M extends Message>(road: AnswerPath, message: M): M {
   if (road === "lane" || !message.method?.startsWith("tools/")) return message;
   return { ...message, params: { ...message.params, _meta: { ...message.params?._meta, ...unknownMeta } } };
@@ -21,7 +21,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Passes requests on to a server with a token that their sender has no option for, by one road. */
+/** Forwards requests to a server by one path, with a token that their sender has no option for. */
 export async function listenFor(origin: string, token: string, road: AnswerPath): Promise<Listener> {
   const server = createServer(async (incoming, response) => {
     const body = await bodyOf(incoming, road);

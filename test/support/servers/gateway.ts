@@ -28,7 +28,7 @@ export interface Gateway {
   readonly log: string[];
   /** Writes the file of keys with these entries alone; counts at once. */
   admit(...entries: Partial<GatewayEntry>[]): Promise<void>;
-  /** Keeps a product token in a file, and tells its name. */
+  /** Writes a product token to a file. Returns the file's name. */
   keep(token: string): Promise<string>;
   /** An entry of a new key for a product token of the portal. */
   caller(name: string, options?: CallerOptions): Promise<{ readonly key: string; readonly entry: GatewayEntry }>;

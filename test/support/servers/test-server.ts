@@ -45,7 +45,7 @@ export class ClientProblem extends Error {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Data = any;
 
 /** What an operation answered: `data`, and where there is one the page. */
@@ -72,7 +72,7 @@ export interface TestServer {
   readonly clock: TestClock;
   readonly origin: string;
   readonly businessId: string;
-  /** Makes records of this desk's business straight in the store, with sensible defaults. */
+  /** Inserts records of this server's organisation into the store, with sensible defaults. */
   readonly seed: Factory;
   /** Calls as a new token with these scopes (all of them by default). */
   as(surface: Surface, granted?: readonly Scope[]): Promise<TestCaller>;
