@@ -1,21 +1,15 @@
 /** The verbs with which exported functions begin. Add one only if none of these fits. */
 export const verbs: ReadonlySet<string> = new Set(
   `
-  abort accept add allow answer append apply assert assign authenticate authorize await begin bind block build call can
-  cancel cancels change check choose classify clear close coerce collect combine compare compile complete compose
-  compute configure confine confirm connect consume contains convert copy count create decode decrypt define delete
-  deliver derive describe detect disable disabled discover divide drain dry edit emit enable encode encrypt end ends
-  enqueue enrol ensure equals escape estimate exclude execute expand expect expire explain export extend fail fetch
-  fill filter find finish fit flush follow format forward free get group handle has hash hide hides hold identify
-  import infer insert inspect instrument is issue launch lease limit list listen load lock log map mask match matches
-  may measure merge migrate move normalize note notify on open pad paint parse peek perform pick plan prepare present
-  print probe process protect prove pseudonymize publish purge push put queue quote rank read reconcile record redact
-  reduce refresh refuse refuses register reject relaunch release remember remove rename render replace replay report
-  request require requires reset resolve respond restore resume retry return reveal review revoke rotate round run
-  sanitize save scan schedule score screen seed select send serialize serve set settle shorten should show sign
-  simulate skip split start stop store stream submit subscribe suggest sum summarize suppress sweep sync take test to
-  track transact translate truncate try unsuppress unwrap update upsert validate verify visit wait warn watch with
-  withdraw wrap write
+  accept add allow answer apply assert authenticate authorize await build call can change check choose classify close
+  coerce combine compare compile complete compose compute configure confine connect copy count create decode delete
+  describe disable divide dry edit enable encode end ends enqueue enrol equals exclude expand expect explain fail fill
+  find finish follow format free get has hash hide hold insert inspect instrument is issue launch lease limit list
+  listen load map mask matches may measure merge migrate move normalize note on open paint parse perform pick plan
+  prepare print protect purge put read reconcile record redact refuse refuses register relaunch release remove render
+  replace replay require resolve retry revoke rotate run sanitize save score screen seed select send serialize serve
+  set settle shorten should show skip split start store submit suggest summarize suppress sweep test to transact
+  translate truncate unsuppress unwrap update validate verify visit wait watch with withdraw write
   `
     .trim()
     .split(/\s+/),
@@ -33,7 +27,6 @@ export const declarations: ReadonlySet<string> = new Set([
   "sensitiveByField",
   "contactDetail",
   "boundedText",
-  "stateFields",
   "forUpdate",
   // Kysely calls a migration's function so.
   "up",
@@ -51,21 +44,27 @@ export const retiredWords: ReadonlySet<string> = new Set([
   "footing",
   "forgive",
   "gate",
+  "greeter",
   "greeting",
   "housekeeper",
   "inlet",
   "lane",
+  "lanes",
   "mend",
   "misfit",
   "neutralise",
   "office",
   "outlook",
+  "pace",
   "passage",
   "patience",
   "rehearsal",
   "rehearse",
   "rehearsed",
+  "road",
+  "roads",
   "sealed",
+  "sealer",
   "signpost",
   "spelling",
   "strangers",
