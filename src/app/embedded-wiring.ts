@@ -2,7 +2,7 @@ import type { Config } from "../config/load.ts";
 import { limits } from "../contract/access/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
 import type { Protect } from "../exports/render.ts";
-import { createExportWorker } from "../exports/worker.ts";
+import { ExportWorker } from "../exports/worker.ts";
 import { createTextCipher } from "../lib/crypto/envelope-encryption.ts";
 import { version } from "../lib/version.ts";
 import type { Worker } from "../lib/worker.ts";
@@ -26,7 +26,7 @@ import { createReplay, type Replay } from "../webhooks/replay.ts";
 import { resolveName } from "../webhooks/safe-connector.ts";
 import { createSender } from "../webhooks/sender.ts";
 import { createTestEventSender, type TestEventSender } from "../webhooks/test-event.ts";
-import { createDeliveryWorker, type DeliveryWorker } from "../webhooks/worker.ts";
+import { DeliveryWorker } from "../webhooks/worker.ts";
 import type { CoreServices } from "./core-services.ts";
 import { instrumentSender, instrumentTransport } from "./instrumented-parts.ts";
 import { createMembership, isMailServed } from "./peers.ts";
@@ -58,7 +58,7 @@ export function connectEmbedded(
     const handles = handlesOf(businessId);
     return (schema, row) => protectRecord(schema, row, handles);
   };
-  const exports = createExportWorker({
+  const exports = new ExportWorker({
     ...local,
     artifacts,
     personsOf: loadPersonsByRow,
@@ -92,7 +92,7 @@ function connectWebhooks(
     endpoints,
     probe: createTestEventSender({ endpoints, send, clock, rules }),
     replay: createReplay(outbox, clock),
-    deliveries: createDeliveryWorker({ outbox, endpoints, send, clock, log, concurrency: config.webhookConcurrency }),
+    deliveries: new DeliveryWorker({ outbox, endpoints, send, clock, log, concurrency: config.webhookConcurrency }),
   };
 }
 

@@ -15,15 +15,6 @@ export interface ExportWorkerDeps extends Omit<JobDeps, "maxBytes"> {
   readonly maxBytes?: number;
 }
 
-export interface ExportWorker extends Worker {
-  /**
-   * Claims one pending export and works on it to its end.
-   * @param signal - returns the export to the queue for another process
-   * @returns false if no export is pending
-   */
-  step(signal?: AbortSignal): Promise<boolean>;
-}
-
 const leaseMs = 30_000;
 const renewMs = 10_000;
 /** The delay after each failed attempt, in seconds. The attempt after the last delay is the last one. */
@@ -36,11 +27,7 @@ export const exportConcurrency = 2;
 const idleMs = 500;
 
 /** Runs pending exports in the background; any number of processes may do so on one database. */
-export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
-  return new Exports(deps);
-}
-
-class Exports implements ExportWorker {
+export class ExportWorker implements Worker {
   readonly #deps: ExportWorkerDeps & JobDeps;
   readonly #loops: readonly Worker[];
   readonly #failures = new LogOnce();
@@ -72,6 +59,11 @@ class Exports implements ExportWorker {
     return combineWorkerStates(this.#loops);
   }
 
+  /**
+   * Claims one pending export and works on it to its end.
+   * @param signal - returns the export to the queue for another process
+   * @returns false if no export is pending
+   */
   async step(signal: AbortSignal = new AbortController().signal): Promise<boolean> {
     const claim = await this.#deps.store.exportQueue.claim(this.#inMs(0), this.#inMs(leaseMs));
     if (claim) await this.#work(claim, signal);

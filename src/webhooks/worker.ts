@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Random } from "../lib/crypto/random.ts";
 import type { Log } from "../lib/log.ts";
 import { waitAtMost } from "../lib/timeout.ts";
 import { createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
@@ -27,12 +26,6 @@ export interface DeliveryWorkerDeps {
   readonly log: Log;
   /** The number of concurrent attempts. */
   readonly concurrency: number;
-  readonly random?: Random;
-}
-
-export interface DeliveryWorker extends Worker {
-  /** Delivers what is due now and waits for it, without starting the loop. */
-  drain(): Promise<void>;
 }
 
 /** Longer than an attempt and its recording can take. */
@@ -61,12 +54,8 @@ interface AttemptInFlight {
 
 type HealthLeases = EndpointLeases & { readonly health: EndpointHealth };
 
-export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
-  return new Deliveries(deps);
-}
-
 /** Creates deliveries of events, leases those that are due, attempts them and records the results. */
-class Deliveries implements DeliveryWorker {
+export class DeliveryWorker implements Worker {
   readonly #deps: DeliveryWorkerDeps;
   readonly #loop: Worker;
   readonly #ending = new AbortController();
@@ -108,6 +97,7 @@ class Deliveries implements DeliveryWorker {
     return this.#loop.state();
   }
 
+  /** Delivers what is due now and waits for it, without starting the loop. */
   async drain(): Promise<void> {
     while ((await this.#runOnce()) || this.#inFlight.size > 0) await this.#waitForAny();
   }
@@ -210,7 +200,7 @@ class Deliveries implements DeliveryWorker {
   }
 
   #recordAttempt(lease: Lease, startedAt: Date, attempt: Attempt): void {
-    const { clock, log, random = Math.random } = this.#deps;
+    const { clock, log } = this.#deps;
     const { endpointId, deliveryId, eventId } = lease;
     const { statusCode, error, answer, durationMs } = attempt;
     if (durationMs > slowMs) this.#slow.set(endpointId, performance.now() + slowForMs);
@@ -224,7 +214,7 @@ class Deliveries implements DeliveryWorker {
       statusCode,
       error,
       answer,
-      ...planNextAttempt(attempt, lease.attempt + 1, clock.now().getTime(), random),
+      ...planNextAttempt(attempt, lease.attempt + 1, clock.now().getTime(), Math.random),
     });
   }
 

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { pino } from "pino";
 import type { Scope } from "../../src/contract/access/scopes.ts";
-import { createExportWorker, type ExportWorkerDeps } from "../../src/exports/worker.ts";
+import { ExportWorker, type ExportWorkerDeps } from "../../src/exports/worker.ts";
 import { loadPersonsByRow } from "../../src/service/persons/includes.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
@@ -26,7 +26,7 @@ export async function listArtifacts(directory: string): Promise<string[]> {
 /** A worker on a portal's store with something of it replaced. */
 export function createWorker({ app, clock }: TestServer, given: Partial<ExportWorkerDeps>) {
   const log = pino({ level: "silent" });
-  return createExportWorker({
+  return new ExportWorker({
     store: app.store,
     artifacts: openDirectoryBlobStore("/nowhere"),
     clock,
