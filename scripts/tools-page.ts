@@ -20,7 +20,7 @@ Every operation of the interface is a tool of the same name. Two more tools, at 
 A tool takes its operation's input in one flat object, and these arguments:
 
 - \`select\` (every tool): dot paths of the fields to show, separated by commas or as a list, such as \`title, scores.value\`. A record's id and version always remain, \`*\` shows all fields. \`id\` is the record's own id. Another unknown name is read as the field with a similar name if there is only one; \`notes\` name it, and the names that do not exist.
-- \`all\` (paginated lists): gathers pages up to ${limits.gatheredRows} rows, with progress notifications. Without \`limit\`, a tool's page has ${limits.toolRows} rows.
+- \`all\` (paginated lists): gathers pages up to ${limits.gatheredRows} rows, with progress notifications. If they do not fit, the largest fields are omitted from every row; with \`select\`, the result has fewer rows, and its first line says how many there are, as in \`36 of 90 rows\`. Without \`limit\`, a tool's page has ${limits.toolRows} rows.
 - \`wait\` (\`create_export\`): waits, with progress notifications, until the export is completed or failed, or \`PROGRAMME_EXPORT_WAIT_SECONDS\` have passed.
 - \`confirmation\` (what destroys, sends or cannot be undone): the token that the first call returned with its question.
 

@@ -72,6 +72,40 @@ test("also while the rows are being written to", async () => {
   );
 });
 
+test("with required fields every row is shown, and what does not fit is left out of all of them", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 250 }),
+      fc.boolean(),
+      async (lengths, nested) => {
+        const list = listOf(lengths.length, (id) => lengths[id] ?? 0);
+        const toVisibleRow: PageOptions["toVisibleRow"] = ({ id, text }) =>
+          nested ? { id, map: { id, text } } : { id, text };
+        const given = { requestPage: list, toVisibleRow, all: true, maxBytes: 8_000, requiredFields: ["id"] };
+        const [page, ...others] = await pagesOf(given, 20);
+        expect(others).toEqual([]);
+        expect(page?.rows.map((row) => row["id"])).toEqual(lengths.map((_, id) => id));
+        expect(measureJsonBytes(page?.rows)).toBeLessThanOrEqual(8_000);
+        const field = nested ? "map.text" : "text";
+        const isOmitted = page?.notes.some((note) => note.includes(`so that more rows fit: ${field}`)) ?? false;
+        expect(page?.rows.some((row) => JSON.stringify(row).includes("text"))).toBe(!isOmitted);
+        if (isOmitted) expect(lengths.reduce((sum, length) => sum + length, 0)).toBeGreaterThan(1_000);
+      },
+    ),
+  );
+});
+
+test("rows that do not fit even with the required fields alone are counted", async () => {
+  const ask = listOf(230, () => 0);
+  const given = { requestPage: ask, all: true, maxBytes: 1_000, requiredFields: ["id"] };
+  const result = await readPages({ limit: 20 }, options(given));
+  expect(result).toMatchObject({ ok: true, total: "230", page: { hasMore: true } });
+  const { rows, notes } = result as Pages;
+  expect(notes[0]).toContain(`${rows.length} of 230 rows are shown; continue with lastEvaluatedKey`);
+  const many = await readPages({ limit: 20 }, options({ ...given, requestPage: listOf(5_000, () => 0) }));
+  expect((many as Pages).total).toMatch(/^at least 1\d\d\d$/);
+});
+
 test("a page that fits costs one request, one that is cut two", async () => {
   let asked = 0;
   const counted = (count: number) => async (input: Readonly<Record<string, unknown>>) => {

@@ -166,6 +166,28 @@ describe("all", () => {
     expect(seen).toEqual(seeded.map(({ submissionId }) => submissionId).toReversed());
   });
 
+  test("shows every row with fewer fields rather than fewer rows, and says which are left out", async () => {
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "40000" });
+    const seeded = await submissionsOf(server, 130, 900);
+    const result = await agent.call("list_submissions", { all: true });
+    const rows = rowsOf(result);
+    expect(rows.map((row) => row["submissionId"])).toEqual(seeded.map(({ submissionId }) => submissionId).toReversed());
+    expect(rows[0]).toMatchObject({ title: "No. 129", state: "DRAFT", version: 0 });
+    expect(rows[0]).not.toHaveProperty("fields");
+    expect(result.structuredContent?.page).toEqual({ hasMore: false });
+    expect(result.content[0]?.text).toMatch(/^130 rows\n/);
+    expect(result.structuredContent?.notes?.[0]).toMatch(/^Omitted from every row.*: fields\.fld_title, /);
+  });
+
+  test("of selected fields that do not fit says in its first line how many rows there are", async () => {
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "40000" });
+    await submissionsOf(server, 90, 900);
+    const result = await agent.call("list_submissions", { all: true, select: "fields" });
+    const { length } = rowsOf(result);
+    expect(length).toBeGreaterThan(30);
+    expect(result.content[0]?.text).toMatch(new RegExp(`^${length} of 90 rows; more with lastEvaluatedKey=`));
+  });
+
   test("begins where either cursor of the persons list says", async () => {
     const { server, agent } = await scene();
     await seedMany(130, async () => server.seed.person({}));

@@ -3,6 +3,8 @@ import { maxLimit, type PageMeta } from "../../contract/definition/page.ts";
 import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
 import type { Answer, Failure } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";
+import { formatPaths } from "./brief.ts";
+import { createFieldOmitter } from "./omit-fields.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Input = Readonly<Record<string, unknown>>;
@@ -15,6 +17,8 @@ export interface PageOptions extends CallControl {
   readonly maxBytes: number;
   /** Reads every page, up to `limits.gatheredRows`. */
   readonly all: boolean;
+  /** The fields that stay if others are left out to make more rows fit. Absent if no field may be left out. */
+  readonly requiredFields?: readonly string[] | undefined;
 }
 
 export interface Pages {
@@ -22,48 +26,69 @@ export interface Pages {
   readonly rows: readonly Row[];
   readonly page: PageMeta;
   readonly notes: readonly string[];
+  /** How many rows there are, if `all` could not show every one. */
+  readonly total?: string | undefined;
 }
 
 /**
- * Reads one page of a list, or with `all` one page after another, as far as they fit. The result ends between rows, and
- * its cursor continues with the next row.
+ * Reads one page of a list, or with `all` one page after another. If the rows do not fit, fields are left out where that
+ * is allowed, else rows: the result then ends between rows, and its cursor continues with the next row.
  */
 export async function readPages(input: Input, options: PageOptions): Promise<Pages | Failure> {
-  const { all, requestPage, maxBytes, progress, signal } = options;
-  const rows: Row[] = [];
+  const { all, maxBytes, requiredFields, progress, signal } = options;
+  const omitter = all && requiredFields ? createFieldOmitter(requiredFields) : undefined;
+  const toVisibleRow = (row: Row) => {
+    const visible = options.toVisibleRow(row);
+    return omitter ? omitter.toFittingRow(visible) : visible;
+  };
+  let rows: readonly Row[] = [];
   let next: string | undefined;
-  let roomBytes = maxBytes;
+  const end = (cursor: string | undefined, reason?: string, total?: string) =>
+    createPages(rows, cursor, { reason, total, omitted: omitter?.listOmitted() ?? [] });
   for (;;) {
     const pageRequest = createPageInput(
       input,
       all ? Math.min(maxLimit, limits.gatheredRows - rows.length) : input["limit"],
       next,
     );
-    const answer = await requestPage(pageRequest);
+    const answer = await options.requestPage(pageRequest);
     if (!answer.ok)
-      return rows.length === 0
-        ? answer
-        : createIncompletePages(rows, next, `${answer.problem.message} ${answer.problem.remediation}`);
-    const fitted = await fitPage(pageRequest, answer.data as Row[], roomBytes, rows.length === 0, options);
-    if ("ok" in fitted)
-      return rows.length === 0 ? fitted : createIncompletePages(rows, next, fitted.problem.remediation);
-    rows.push(...fitted.rows);
+      return rows.length === 0 ? answer : end(next, `${answer.problem.message} ${answer.problem.remediation}`);
+    const read = answer.data as readonly Row[];
+    rows = omitter?.fit([...rows, ...read.map(options.toVisibleRow)], maxBytes).slice(0, rows.length) ?? rows;
+    const roomBytes = rows.length === 0 ? maxBytes : maxBytes - measureJsonBytes(rows);
+    const fitted = await fitPage(pageRequest, read, roomBytes, rows.length === 0, { ...options, toVisibleRow });
+    if ("ok" in fitted) return rows.length === 0 ? fitted : end(next, fitted.problem.remediation);
+    rows = [...rows, ...fitted.rows];
     if (fitted.isTruncated) {
       const cursor = fitted.rows.length === 0 ? next : fitted.next;
-      return createIncompletePages(
-        rows,
-        cursor,
-        `A result holds ${maxBytes} bytes. Select fewer fields to get more rows.`,
-      );
+      const unread = { rows: rows.length + read.length - fitted.rows.length, next: answer.page?.lastEvaluatedKey };
+      const total = all ? await countRows(input, unread, options) : undefined;
+      return end(cursor, `A result holds ${maxBytes} bytes. Select fewer fields to get more rows.`, total);
     }
     next = answer.page?.lastEvaluatedKey;
-    if (next === undefined || !all) return { ok: true, rows, page: createPageMeta(next), notes: [] };
-    if (rows.length >= limits.gatheredRows)
-      return createIncompletePages(rows, next, `One call returns at most ${limits.gatheredRows} rows.`);
-    if (signal.aborted) return createIncompletePages(rows, next, "The call was cancelled.");
-    roomBytes -= measureJsonBytes(fitted.rows);
+    if (next === undefined || !all) return end(next);
+    if (rows.length >= limits.gatheredRows) return end(next, `One call returns at most ${limits.gatheredRows} rows.`);
+    if (signal.aborted) return end(next, "The call was cancelled.");
     await progress(rows.length, `${rows.length} rows`);
   }
+}
+
+/** Counts the rows of a list to its end, or as far as one call may read. */
+async function countRows(
+  input: Input,
+  { rows, next }: { readonly rows: number; readonly next: string | undefined },
+  { requestPage, signal }: PageOptions,
+): Promise<string> {
+  let count = rows;
+  let cursor = next;
+  while (cursor !== undefined && count < limits.gatheredRows && !signal.aborted) {
+    const answer = await requestPage(createPageInput(input, maxLimit, cursor));
+    if (!answer.ok) break;
+    count += (answer.data as readonly Row[]).length;
+    cursor = answer.page?.lastEvaluatedKey;
+  }
+  return cursor === undefined ? String(count) : `at least ${count}`;
 }
 
 interface FittedPage {
@@ -110,12 +135,24 @@ function createPageInput({ cursor, ...input }: Input, limit: unknown, next: stri
   return next === undefined ? first : { ...input, limit, lastEvaluatedKey: next };
 }
 
-function createIncompletePages(rows: readonly Row[], next: string | undefined, reason: string): Pages {
-  const note =
-    next === undefined
-      ? []
-      : [`${reason} ${rows.length} rows are shown; continue with lastEvaluatedKey and the same filters.`];
-  return { ok: true, rows, page: createPageMeta(next), notes: note };
+interface PagesEnd {
+  /** Why the rows end before the list does. */
+  readonly reason: string | undefined;
+  readonly total: string | undefined;
+  readonly omitted: readonly string[];
+}
+
+function createPages(rows: readonly Row[], next: string | undefined, { reason, total, omitted }: PagesEnd): Pages {
+  const shown = total === undefined ? `${rows.length} rows` : `${rows.length} of ${total} rows`;
+  const notes = [
+    ...(next !== undefined && reason !== undefined
+      ? [`${reason} ${shown} are shown; continue with lastEvaluatedKey and the same filters.`]
+      : []),
+    ...(omitted.length > 0
+      ? [`Omitted from every row, so that more rows fit: ${formatPaths(omitted)}. Select them to get them.`]
+      : []),
+  ];
+  return { ok: true, rows, page: createPageMeta(next), notes, total };
 }
 
 function createPageMeta(next: string | undefined): PageMeta {

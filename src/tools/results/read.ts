@@ -18,6 +18,8 @@ export interface ToolData {
   readonly data: unknown;
   readonly page?: PageMeta | undefined;
   readonly notes: readonly string[];
+  /** How many rows there are, if not every one of the requested ones is shown. */
+  readonly total?: string | undefined;
   /** The data before fields were omitted. */
   readonly untruncated?: unknown;
 }
@@ -42,12 +44,13 @@ export async function readTool(
     toVisibleRow: createFieldSelector(call.operation, options.select?.paths),
     maxBytes,
     all: options.all === true,
+    requiredFields: options.select ? undefined : listRequiredFields(getRecordSchema(call.operation)),
     ...control,
   });
   if (!pages.ok) return pages;
-  const { rows, page, notes } = pages;
+  const { rows, page, notes, total } = pages;
   const fitted = fitRows(call.operation, rows, maxBytes);
-  return { ok: true, data: fitted.rows, page, notes: [...notes, ...fitted.notes] };
+  return { ok: true, data: fitted.rows, page, notes: [...notes, ...fitted.notes], total };
 }
 
 /** Returns a note if a list without pages may have been truncated. */

@@ -62,11 +62,12 @@ export function createResultInForm(
   return form === "text" ? { content } : { content, structuredContent };
 }
 
-function formatText({ data, page }: ToolData, notes: readonly string[]): string {
+function formatText({ data, page, total }: ToolData, notes: readonly string[]): string {
   const noteLines = notes.map((note) => `Note: ${note}`);
   if (!Array.isArray(data)) return noteLines.map((line) => `${line}\n`).join("") + formatLine(data);
   const more = page?.lastEvaluatedKey === undefined ? "" : `; more with lastEvaluatedKey=${page.lastEvaluatedKey}`;
-  const count = `${data.length} ${data.length === 1 ? "row" : "rows"}${more}`;
+  const shown = total === undefined ? data.length : `${data.length} of ${total}`;
+  const count = `${shown} ${data.length === 1 && total === undefined ? "row" : "rows"}${more}`;
   return [count, ...(data.length > 0 ? [...noteLines, formatTable(data)] : noteLines)].join("\n");
 }
 
