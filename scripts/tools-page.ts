@@ -20,6 +20,7 @@ Every operation of the interface is a tool of the same name. Two more tools, at 
 A tool takes its operation's input in one flat object, and these arguments:
 
 - \`select\` (every tool): dot paths of the fields to show, separated by commas or as a list, such as \`title, scores.value\`. A record's id and version always remain, \`*\` shows all fields. \`id\` is the record's own id. Another unknown name is read as the field with a similar name if there is only one; \`notes\` name it, and the names that do not exist.
+- \`labels\` (reads with form fields, custom fields or scores): shows labels in place of field ids, and beside the ids of criteria.
 - \`all\` (paginated lists): gathers pages up to ${limits.gatheredRows} rows, with progress notifications. If they do not fit, the largest fields are omitted from every row; with \`select\`, the result has fewer rows, and its first line says how many there are, as in \`36 of 90 rows\`. Without \`limit\`, a tool's page has ${limits.toolRows} rows.
 - \`wait\` (\`create_export\`): waits, with progress notifications, until the export is completed or failed, or \`PROGRAMME_EXPORT_WAIT_SECONDS\` have passed.
 - \`confirmation\` (what destroys, sends or cannot be undone): the token that the first call returned with its question.
@@ -27,6 +28,8 @@ A tool takes its operation's input in one flat object, and these arguments:
 A write without \`select\` answers with the record's id, state and version, what the operation changes, and the short values that the call sets.
 
 A result is a table for lists and JSON for records, with the same data as structured content (\`PROGRAMME_RESULTS\`). Its data has at most \`PROGRAMME_RESULT_BYTES\`. A longer list is truncated between rows and has a cursor for the next row. \`notes\` describe what was truncated or omitted, and arguments that were coerced.
+
+\`select\`, \`includePersonFieldIds\` and writes take form fields and custom fields by key or label as well as by id, as in \`fields.requested_amount\`. The tool reads the schema for that if a name is not an id, which needs \`schemas:read\` or \`person-fields:read\`.
 
 Tools coerce arguments that models tend to miswrite: JSON, numbers and booleans as text, \`null\` for an absent value where \`null\` has no other meaning, one value for a list, a list for comma-separated text and the reverse, and names in another style (\`submission_id\`, or \`id\` if only one is possible). Free-form maps stay as they are.
 

@@ -9,10 +9,12 @@ import { connectionName } from "./catalog/tool-catalog.ts";
 import type { ToolOptionValues } from "./catalog/tool-options.ts";
 import { type Question, withConfirmation } from "./confirmation/confirm.ts";
 import { callConnection } from "./connection.ts";
+import { createFieldDeclarations } from "./fields/declared-fields.ts";
+import { mayNameFields, translateFieldNames } from "./fields/translate-fields.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
 import { selectChanges } from "./results/brief.ts";
-import { readTool, type ToolData, toToolData } from "./results/read.ts";
+import { readTool, showAnswer, type ToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
@@ -75,13 +77,34 @@ async function processAdmittedCall(
     const control = createCallControl(context);
     const idempotencyKey = isRead ? undefined : getIdempotencyKey(context);
     const call = { ...callHead, input, idempotencyKey, signal: control.signal };
-    const answer = isRead
-      ? await readTool(session, call, options, control)
-      : await callWrite(session, context, call, options, control);
-    return { answer, notes };
+    const run = (each: UpstreamCall) =>
+      isRead ? readTool(session, each, options, control) : callWrite(session, context, each, options, control);
+    const { answer, notes: translations } = await runWithFieldNames(session, call, run);
+    return { answer, notes: [...notes, ...translations] };
   } catch (error) {
     return { answer: toFailure(error), notes: [] };
   }
+}
+
+/**
+ * Runs a call, and again with field ids in place of keys and labels if it is invalid as it is. A call that may need
+ * confirmation is translated first, because a confirmation is bound to the input.
+ */
+async function runWithFieldNames(
+  session: ToolSession,
+  call: UpstreamCall,
+  run: (call: UpstreamCall) => Promise<ProcessedCall["answer"]>,
+): Promise<ProcessedCall> {
+  if (!mayNameFields(call.input)) return { answer: await run(call), notes: [] };
+  const translate = () => translateFieldNames(call, createFieldDeclarations(session, call));
+  const asks = operations[call.operation].confirm?.(call.input) !== undefined;
+  const first = asks ? await translate() : undefined;
+  const answer = await run(first ? { ...call, input: first.input } : call);
+  if (asks || "question" in answer || answer.ok || answer.problem.code !== "validation_failed")
+    return { answer, notes: first?.notes ?? [] };
+  const translated = await translate();
+  if (!translated) return { answer, notes: [] };
+  return { answer: await run({ ...call, input: translated.input }), notes: translated.notes };
 }
 
 /** Clients of earlier revisions reject results with unknown content types. */
@@ -107,6 +130,6 @@ async function callWrite(
     ? await awaitExport(session, call, answer.data, control)
     : { data: answer.data, notes: [] };
   const shown = options.select ?? selectChanges(call.operation, call.input, data);
-  const toolData = toToolData(call.operation, { ...answer, data }, shown.paths, session.settings.resultBytes);
+  const toolData = await showAnswer(session, call, { ...answer, data }, shown.paths);
   return { ...toolData, notes: [...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
 }

@@ -281,8 +281,8 @@ describe("unknown fields of a form are no misspelt arguments: the answer names t
     const person = { kinds: ["contact"], provenance: { source: "test" } };
     const asked: [OperationName, Record<string, unknown>][] = [
       ["create_person", { ...person, customFields: { birthdate: "2000-01-01" } }],
-      ["list_applicants", { includePersonFieldIds: "birth_date" }],
-      ["create_export", { programId, persons: { fieldIds: ["birth_date"] } }],
+      ["list_applicants", { includePersonFieldIds: "birth_dat" }],
+      ["create_export", { programId, persons: { fieldIds: ["birth_dat"] } }],
     ];
     for (const [name, args] of asked) expect(await messagesOf(name, args, place), name).toEqual([near]);
   });

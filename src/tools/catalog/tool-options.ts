@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type CallName, operations } from "../../contract/index.ts";
+import { hasFieldNames } from "../fields/field-maps.ts";
 import type { Selection } from "../results/field-selection.ts";
 
 /** Dot paths of the fields to show, or `*`. */
@@ -7,6 +8,7 @@ export const Select = z.array(z.string().min(1).max(300)).min(1).max(100);
 
 const shapes = {
   select: Select.optional(),
+  labels: z.boolean().optional(),
   all: z.boolean().optional(),
   wait: z.boolean().optional(),
   confirmation: z.string().min(1).max(4096).describe("only the first call's token").optional(),
@@ -18,6 +20,8 @@ type ToolOptionName = keyof typeof shapes;
 export interface ToolOptionValues {
   /** The fields to show; absent if the caller leaves the choice to the tool. */
   readonly select?: Selection;
+  /** Shows labels in place of field ids, and beside ids of criteria. */
+  readonly labels?: boolean;
   /** Returns every page of a list, up to a limit. */
   readonly all?: boolean;
   /** Waits for the work that the call starts. */
@@ -54,6 +58,7 @@ function createOptionShape(name: CallName): Partial<typeof shapes> {
   const operation = operations[name];
   const names: ToolOptionName[] = [
     "select",
+    ...(operation.effect === "read" && hasFieldNames(name) ? (["labels"] as const) : []),
     ...(operation.paginated ? (["all"] as const) : []),
     ...(name === "create_export" ? (["wait"] as const) : []),
     ...(operation.confirm ? (["confirmation"] as const) : []),

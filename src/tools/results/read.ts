@@ -4,9 +4,11 @@ import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
 import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";
 import type { ToolOptionValues } from "../catalog/tool-options.ts";
+import { createFieldDeclarations } from "../fields/declared-fields.ts";
+import { createRowView, type RowView } from "../fields/row-view.ts";
 import type { ToolSession } from "../session.ts";
 import { formatPaths } from "./brief.ts";
-import { getRecordSchema, listRequiredFields, pickFields } from "./field-selection.ts";
+import { getRecordSchema, listRequiredFields } from "./field-selection.ts";
 import { readPages } from "./pages.ts";
 import { truncateRecord } from "./truncate.ts";
 
@@ -33,15 +35,20 @@ export async function readTool(
 ): Promise<ToolData | Failure> {
   const { upstream, settings } = session;
   const maxBytes = settings.resultBytes;
+  const view = createView(session, call, options.select?.paths, options.labels);
   if (!operations[call.operation].paginated) {
     const answer = await upstream.call(call);
     if (!answer.ok) return answer;
-    const fitted = toToolData(call.operation, answer, options.select?.paths, maxBytes);
+    const fitted = await fitData(call.operation, answer, view, maxBytes);
     return { ...fitted, notes: [...createBoundNotes(call, answer.data), ...fitted.notes] };
   }
   const pages = await readPages(call.input, {
-    requestPage: (input) => upstream.call({ ...call, input }),
-    toVisibleRow: createFieldSelector(call.operation, options.select?.paths),
+    async requestPage(input) {
+      const answer = await upstream.call({ ...call, input });
+      if (answer.ok) await view.load(answer.data as readonly Row[]);
+      return answer;
+    },
+    toVisibleRow: view.toVisibleRow,
     maxBytes,
     all: options.all === true,
     requiredFields: options.select ? undefined : listRequiredFields(getRecordSchema(call.operation)),
@@ -50,7 +57,26 @@ export async function readTool(
   if (!pages.ok) return pages;
   const { rows, page, notes, total } = pages;
   const fitted = fitRows(call.operation, rows, maxBytes);
-  return { ok: true, data: fitted.rows, page, notes: [...notes, ...fitted.notes], total };
+  return { ok: true, data: fitted.rows, page, notes: [...view.listNotes(), ...notes, ...fitted.notes], total };
+}
+
+/** Returns what a write answered, with the fields at these paths; `undefined` for all. */
+export function showAnswer(
+  session: ToolSession,
+  call: UpstreamCall,
+  answer: Pick<Success, "data" | "replayed">,
+  paths: readonly string[] | undefined,
+): Promise<ToolData> {
+  return fitData(call.operation, answer, createView(session, call, paths, false), session.settings.resultBytes);
+}
+
+function createView(
+  session: ToolSession,
+  call: UpstreamCall,
+  paths: readonly string[] | undefined,
+  labels = false,
+): RowView {
+  return createRowView(call.operation, { paths, labels }, createFieldDeclarations(session, call));
 }
 
 /** Returns a note if a list without pages may have been truncated. */
@@ -64,27 +90,21 @@ function createBoundNotes({ operation, input }: UpstreamCall, data: unknown): re
   return [`The list is truncated at ${bound}: there may be more rows.${advice}`];
 }
 
-/** Returns data with the selected fields, truncated to fit. */
-export function toToolData(
+/** Returns data as the view shows them, truncated to fit. */
+async function fitData(
   name: CallName,
   { data, replayed }: Pick<Success, "data" | "replayed">,
-  select: readonly string[] | undefined,
+  view: RowView,
   maxBytes: number,
-): ToolData {
-  const selectFields = createFieldSelector(name, select);
+): Promise<ToolData> {
   const replayNotes = replayed ? ["This is the result of an earlier identical call. Nothing was applied again."] : [];
+  await view.load((Array.isArray(data) ? data : [data]) as readonly Row[]);
   if (Array.isArray(data)) {
-    const { rows, notes } = fitRows(name, data.map(selectFields), maxBytes);
-    return { ok: true, data: rows, notes: [...replayNotes, ...notes] };
+    const { rows, notes } = fitRows(name, data.map(view.toVisibleRow), maxBytes);
+    return { ok: true, data: rows, notes: [...replayNotes, ...view.listNotes(), ...notes] };
   }
-  const { record, notes } = fitRecord(name, selectFields(data as Row), maxBytes);
-  return { ok: true, data: record, untruncated: data, notes: [...replayNotes, ...notes] };
-}
-
-function createFieldSelector(name: CallName, select: readonly string[] | undefined): (row: Row) => Row {
-  if (!select) return (row) => row;
-  const paths = [...listRequiredFields(getRecordSchema(name)), ...select];
-  return (row) => pickFields(row, paths);
+  const { record, notes } = fitRecord(name, view.toVisibleRow(data as Row), maxBytes);
+  return { ok: true, data: record, untruncated: data, notes: [...replayNotes, ...view.listNotes(), ...notes] };
 }
 
 function fitRows(name: CallName, rows: readonly Row[], maxBytes: number) {
