@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readScopes, type Scope, scopes } from "../../src/contract/access/scopes.ts";
-import { clients, readConfirmation, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { personFieldIds } from "../support/seed-factory.ts";
-import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { clients, readConfirmation, readError, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { personFieldIds } from "../support/data/seed-factory.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 type Row = Record<string, unknown>;
 
