@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { getAnnotation, unwrap } from "../../contract/definition/field-annotations.ts";
+import { getAnnotation,  } from "../../contract/definition/field-annotations.ts";
 import type { CallName } from "../../contract/index.ts";
 import { getRecordSchema } from "../results/field-selection.ts";
 
@@ -16,7 +16,7 @@ export function listFieldMaps(schema: z.core.$ZodType): readonly FieldMap[] {
     const annotation = getAnnotation(field as z.ZodType);
     if (annotation?.answers) return [{ path: [name], kind: "form" }];
     if (annotation?.byField) return [{ path: [name], kind: "person" }];
-    return listFieldMaps(unwrap(field as z.ZodType)).map((inner) => ({ ...inner, path: [name, ...inner.path] }));
+    return listFieldMaps((field as z.ZodType)).map((inner) => ({ ...inner, path: [name, ...inner.path] }));
   });
 }
 
