@@ -1,7 +1,7 @@
-import * as z from "zod";
-import { getAnnotation,  } from "../../contract/definition/field-annotations.ts";
+import { getAnnotation } from "../../contract/definition/field-annotations.ts";
+import { type AnySchema, getFields } from "../../contract/definition/schema-visitor.ts";
 import type { CallName } from "../../contract/index.ts";
-import { getRecordSchema } from "../results/field-selection.ts";
+import { getRecordSchema, listRecordFields } from "../results/field-selection.ts";
 
 /** A map from field ids to values in a record. */
 export interface FieldMap {
@@ -10,18 +10,17 @@ export interface FieldMap {
 }
 
 /** Returns the maps from field ids to values in a record. */
-export function listFieldMaps(schema: z.core.$ZodType): readonly FieldMap[] {
-  if (!(schema instanceof z.ZodObject)) return [];
-  return Object.entries(schema.shape).flatMap(([name, field]): FieldMap[] => {
-    const annotation = getAnnotation(field as z.ZodType);
+export function listFieldMaps(schema: AnySchema): readonly FieldMap[] {
+  return Object.entries(getFields(schema) ?? {}).flatMap(([name, field]): FieldMap[] => {
+    const annotation = getAnnotation(field);
     if (annotation?.answers) return [{ path: [name], kind: "form" }];
     if (annotation?.byField) return [{ path: [name], kind: "person" }];
-    return listFieldMaps((field as z.ZodType)).map((inner) => ({ ...inner, path: [name, ...inner.path] }));
+    return listFieldMaps(field).map((inner) => ({ ...inner, path: [name, ...inner.path] }));
   });
 }
 
 /** Returns whether an operation returns values by field id, or scores by criterion. */
 export function hasFieldNames(name: CallName): boolean {
   const schema = getRecordSchema(name);
-  return listFieldMaps(schema).length > 0 || (schema instanceof z.ZodObject && Object.hasOwn(schema.shape, "scores"));
+  return listFieldMaps(schema).length > 0 || listRecordFields(schema).includes("scores");
 }
