@@ -1,13 +1,15 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import type { App } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
-import { createRandomPicker } from "../demo/random-picker.ts";
-import { Season } from "../demo/season.ts";
-import { calendar, type SeasonContext, type SeasonSize } from "../demo/season-context.ts";
-import { planSeason } from "../demo/season-plan.ts";
+import { storeDocuments } from "../demo/documents.ts";
+import { RandomPicker } from "../demo/random-picker.ts";
+import { createSeasonPlan, type SeasonSize, seasonDays } from "../demo/season.ts";
+import { planTenant } from "../demo/tenant.ts";
+import { dayMs, type TimelineClock } from "../demo/timeline.ts";
+import { createRandomToken } from "../lib/crypto/crypto.ts";
 import { createSeededRandom } from "../lib/crypto/random.ts";
 import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
@@ -26,7 +28,6 @@ export interface SimulateOptions extends SeasonSize {
   readonly json: boolean;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** High enough that the simulation's own token is never rate-limited. */
 const requestsPerMinute = 1_000_000;
 
@@ -51,26 +52,21 @@ async function playSeason(app: App, businessId: string, options: SimulateOptions
   if (!portalServices) throw new UsageError("`simulate` needs the embedded service: unset PROGRAMME_BASE_URL");
   const { seed, factor } = options;
   const now = new Date();
-  const picker = createRandomPicker(createSeededRandom(seed));
   // Choices depend on the seed, but ids do not, so that a season can be simulated again on the same database.
-  const random = Math.random;
-  // At any speed, the call must stay open until the end of the season.
-  const closesInDays = Math.ceil(calendar.ends / (factor ?? 1)) + 1;
-  const plan = await planSeason({ store, content, businessId, now, random, picker, closesInDays });
-  const expiresAt = new Date(now.getTime() + (closesInDays + 1) * dayMs).toISOString();
+  const picker = new RandomPicker(createSeededRandom(seed));
+  const documents = await storeDocuments(content);
+  const expiresAt = new Date(now.getTime() + (seasonDays / (factor ?? seasonDays) + 2) * dayMs).toISOString();
   const issued = await issueToken(store, { businessId, name: "simulation", scopes: ordinaryScopes, expiresAt });
   using interruption = onInterrupt("The season was stopped: what it has come to stays.");
-  const stopping = interruption.signal;
-  const progress = showProgress("Playing a season", calendar.ends);
-  const context: SeasonContext = {
-    reader: store.reader(businessId),
-    async act(name, given) {
-      stopping.throwIfAborted();
-      return portalServices.portal.act(businessId, name, given);
-    },
-    async call(name, input) {
-      stopping.throwIfAborted();
-      const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  const { signal } = interruption;
+  const progress = showProgress("Playing a season", 1);
+  const season = planTenant(createSeasonPlan(options, picker), {
+    store,
+    ...{ now, picker, documents, newId: createId, newSecret: createRandomToken, suppressMail: true },
+    caller: { businessId, tokenId: issued.tokenId, scopes: new Set(ordinaryScopes) },
+    staff: { actorType: "user", actorId: "simulation" },
+    clock: createSeasonClock(now, factor, signal),
+    async callOperation(name, given) {
       const parts = splitInput(operations[name], given);
       const answer = await pipeline.execute({
         operation: name,
@@ -79,23 +75,34 @@ async function playSeason(app: App, businessId: string, options: SimulateOptions
         requestId: createId("req"),
       });
       if (!answer.ok) throw answer.problem;
-      return { data: answer.data as never, lastEvaluatedKey: answer.page?.lastEvaluatedKey };
+      return answer.data;
     },
-    async until(day) {
-      progress.to(day);
-      const waitMs = factor === undefined ? 0 : now.getTime() + (day * dayMs) / factor - Date.now();
-      // Even at full speed, a pause lets the process receive signals.
-      const pause = delay(Math.max(0, waitMs), undefined, { signal: stopping });
-      await pause.catch(() => stopping.throwIfAborted());
-    },
-  };
+  });
   try {
-    await new Season(context, plan, picker, options).play();
+    await season.timeline.run(async (share) => {
+      progress.to(share);
+      // Even at full speed, a pause lets the process receive signals.
+      await setImmediate();
+      signal.throwIfAborted();
+    });
   } finally {
     progress.end();
     await store.revokeToken(issued.tokenId, new Date().toISOString());
   }
-  return plan.programId;
+  return season.tracks[0]?.program.programId ?? "";
+}
+
+/** Creates a clock that shows the present and waits for each day of the season, or does not wait. */
+function createSeasonClock(now: Date, factor: number | undefined, signal: AbortSignal): TimelineClock {
+  const startMs = Math.floor(now.getTime() / dayMs) * dayMs;
+  return {
+    now: () => new Date(),
+    advance: () => undefined,
+    async moveTo(timeMs) {
+      const waitMs = factor === undefined ? 0 : now.getTime() + (timeMs - startMs) / factor - Date.now();
+      await delay(Math.max(0, waitMs), undefined, { signal }).catch(() => signal.throwIfAborted());
+    },
+  };
 }
 
 const eventsPerStep = 1_000;

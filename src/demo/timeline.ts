@@ -1,65 +1,64 @@
-import { scopes } from "../contract/access/scopes.ts";
-import type { Random } from "../lib/crypto/random.ts";
-import { createSeededIds } from "../lib/ids.ts";
-import type { Caller } from "../store/handler-context.ts";
-import type { Store } from "../store/port.ts";
-import { type HistoryOptions, HistorySession } from "./history-session.ts";
 import type { RandomPicker } from "./random-picker.ts";
 
 export const dayMs = 24 * 60 * 60 * 1000;
+const hourMs = dayMs / 24;
 
-/** Where work is done, each once a day: by the CRM's token, by the office, in the portal. */
-export type Channel = "portal" | "office" | "crm";
+/** Where work is done, each once a day: by the CRM's token, by the programme's staff, in the portal. */
+export type Channel = "portal" | "staff" | "crm";
 
 /** First and last hour of the day (UTC) of each channel. */
-const hours: Readonly<Record<Channel, readonly [number, number]>> = { crm: [4, 6], office: [8, 15], portal: [16, 21] };
-
-type Work = (session: HistorySession) => Promise<unknown>;
+const hours: Readonly<Record<Channel, readonly [number, number]>> = { crm: [4, 6], staff: [8, 15], portal: [16, 21] };
 
 /** Receives the share of the work that is done, from 0 to 1. */
 export type OnProgress = (share: number) => void | Promise<void>;
 
-export interface TimelineOptions {
-  readonly store: Store;
-  readonly businessId: string;
-  readonly now: Date;
-  readonly random: Random;
-  readonly picker: RandomPicker;
+/** The clock by which a timeline runs. */
+export interface TimelineClock {
+  now(): Date;
+  /** Is called before each change. */
+  advance(): void;
+  /** Goes to a time, or waits for it. */
+  moveTo(timeMs: number): void | Promise<void>;
 }
 
-/** The past of one tenant. Work is planned in any order and runs in the order of time. */
+/** Creates a clock of the past, which stands still between changes. */
+export function createHistoryClock(): TimelineClock {
+  const stepMs = 250;
+  let nowMs = 0;
+  return {
+    now: () => new Date(nowMs),
+    advance() {
+      nowMs += stepMs;
+    },
+    moveTo(timeMs) {
+      nowMs = Math.max(timeMs, nowMs + 1);
+    },
+  };
+}
+
+/** The work of one tenant. It is planned in any order, counted in days before today, and runs in the order of time. */
 export class Timeline {
-  readonly caller: Caller;
-  readonly #options: TimelineOptions;
-  readonly #history: HistoryOptions;
+  readonly #clock: TimelineClock;
+  readonly #picker: RandomPicker;
   readonly #todayMs: number;
-  readonly #sessions = new Map<string, { readonly timeMs: number; readonly tasks: Work[] }>();
+  readonly #sessions = new Map<string, { readonly timeMs: number; readonly tasks: (() => Promise<unknown>)[] }>();
 
-  constructor(options: TimelineOptions) {
-    const { store, businessId, now, random, picker } = options;
-    this.#options = options;
+  constructor(now: Date, clock: TimelineClock, picker: RandomPicker) {
+    this.#clock = clock;
+    this.#picker = picker;
     this.#todayMs = Math.floor(now.getTime() / dayMs) * dayMs;
-    const newId = createSeededIds(random);
-    this.caller = { businessId, tokenId: newId("tok", this.#todayMs - 400 * dayMs), scopes: new Set(scopes) };
-    const staff = { actorType: "user", actorId: newId("usr", this.#todayMs - 900 * dayMs) } as const;
-    this.#history = { store, caller: this.caller, staff, newId, newSecret: picker.pickDigest };
-  }
-
-  /** Returns an id for a record that is to be added that many days ago. */
-  newId(prefix: string, daysAgo: number): string {
-    return this.#history.newId(prefix, this.#todayMs - daysAgo * dayMs);
   }
 
   /** Returns the ISO time of an hour of the day (UTC) that many days ago; negative: days ahead. */
   time(daysAgo: number, hour: number): string {
-    return new Date(this.#todayMs - daysAgo * dayMs + hour * (dayMs / 24)).toISOString();
+    return new Date(this.#todayMs - daysAgo * dayMs + hour * hourMs).toISOString();
   }
 
-  /** Plans work. Yesterday is the latest day. */
-  on(daysAgo: number, channel: Channel, work: Work): void {
-    if (daysAgo < 1) throw new RangeError("The past ends yesterday");
+  on(daysAgo: number, channel: Channel, work: () => Promise<unknown>): void {
     const key = `${daysAgo} ${channel}`;
-    const session = this.#sessions.get(key) ?? { timeMs: this.#pickTime(daysAgo, channel), tasks: [] };
+    const [from, to] = hours[channel];
+    const pickTime = () => this.#todayMs - daysAgo * dayMs + this.#picker.pickInteger(from * hourMs, to * hourMs);
+    const session = this.#sessions.get(key) ?? { timeMs: pickTime(), tasks: [] };
     this.#sessions.set(key, session);
     session.tasks.push(work);
   }
@@ -68,21 +67,13 @@ export class Timeline {
     const sessions = [...this.#sessions.values()].sort((a, b) => a.timeMs - b.timeMs);
     const taskCount = sessions.reduce((sum, { tasks }) => sum + tasks.length, 0);
     let done = 0;
-    let nowMs = 0;
     for (const { timeMs, tasks } of sessions) {
-      const session = new HistorySession(this.#history, Math.max(timeMs, nowMs + 1));
+      await this.#clock.moveTo(timeMs);
       for (const work of tasks) {
         await onProgress(done++ / taskCount);
-        await work(session);
+        await work();
       }
-      nowMs = session.nowMs;
     }
     this.#sessions.clear();
-  }
-
-  #pickTime(daysAgo: number, channel: Channel): number {
-    const [from, to] = hours[channel];
-    const hourMs = dayMs / 24;
-    return this.#todayMs - daysAgo * dayMs + this.#options.picker.pickInteger(from * hourMs, to * hourMs);
   }
 }

@@ -10,7 +10,9 @@ const src = join(import.meta.dirname, "../../src");
 const evals = join(import.meta.dirname, "../../evals");
 
 function readSources(folder: string): Map<string, string> {
-  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
+    /\.(?:ts|json)$/.test(path),
+  );
   return new Map(paths.map((path) => [path.replaceAll(sep, "/"), readFileSync(join(folder, path), "utf8")]));
 }
 
@@ -113,6 +115,19 @@ describe("the checker", () => {
   test("reports a file of more than 400 lines", () => {
     expect(findings("pipeline/x.ts", "// a line\n".repeat(400))).toEqual([]);
     expect(findings("pipeline/x.ts", "// a line\n".repeat(401))).toEqual(["pipeline/x.ts: 401 lines"]);
+  });
+
+  test("reports a folder of more than 20 files, data among them, but not its subfolders", () => {
+    const list = (count: number) =>
+      Array.from({ length: count }, (_, index) => [`pipeline/x/${index}.${index % 2 ? "ts" : "json"}`, ""] as const);
+    const inside = ["pipeline/x/y/z.ts", ""] as const;
+    expect(check(new Map([...list(20), inside]))).toEqual([]);
+    expect(check(new Map([...list(21), inside]))).toEqual(["pipeline/x: 21 files"]);
+  });
+
+  test("accepts an import of data", () => {
+    const sources = { "lib/a.ts": 'import data from "./a.json" with { type: "json" };', "lib/a.json": "{}" };
+    expect(check(new Map(Object.entries(sources)))).toEqual([]);
   });
 
   test.each([

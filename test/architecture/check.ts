@@ -4,6 +4,7 @@ import {
   direction,
   type Folder,
   maxFileLines,
+  maxFolderFiles,
   maxFunctionLines,
   packagesOf,
   portFiles,
@@ -14,13 +15,15 @@ import {
 import { checkNames } from "./names.ts";
 import { type Facts, read } from "./read.ts";
 
-/** Source texts by their path inside `src`. */
+/** Source texts and JSON data by their path inside `src`. */
 export type Sources = ReadonlyMap<string, string>;
 
 /** Returns a line for each violation of the rules in `direction.ts` and `verbs.ts`. */
 export function check(sources: Sources): string[] {
-  const facts = new Map([...sources].map(([path, text]) => [path, read(path, text)]));
+  const code = [...sources].filter(([path]) => !path.endsWith(".json"));
+  const facts = new Map(code.map(([path, text]) => [path, read(path, text)]));
   return [
+    ...checkFolders(sources),
     ...[...facts].flatMap(([path, fact]) => checkFile(path, fact, sources)),
     ...findCycles(facts),
     ...checkNames(facts),
@@ -44,6 +47,12 @@ function checkFile(path: string, facts: Facts, sources: Sources): string[] {
     .find((name) => refusedFolders.includes(name));
   if (refused) findings.push(`${path}: a folder named ${refused}`);
   return findings;
+}
+
+function checkFolders(sources: Sources): string[] {
+  const folders = Map.groupBy(sources.keys(), (path) => dirname(path));
+  const large = [...folders].filter(([, paths]) => paths.length > maxFolderFiles);
+  return large.map(([folder, paths]) => `${folder}: ${paths.length} files`);
 }
 
 function checkOwn(path: string, folder: Folder, specifier: string, sources: Sources): string[] {

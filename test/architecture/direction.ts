@@ -98,4 +98,5 @@ export const stdoutFile = "transport/stdio/stdio-transport.ts";
 
 export const maxFileLines = 400;
 export const maxFunctionLines = 70;
+export const maxFolderFiles = 20;
 export const refusedFolders = ["utils", "helpers", "common", "types"];

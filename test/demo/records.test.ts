@@ -136,33 +136,44 @@ function fileFields(fields: readonly FieldDefinition[]): string[] {
 }
 
 describe("files", () => {
-  test("have the bytes that their records tell of", async () => {
+  test("have the bytes that their records describe", async () => {
     const seen = new Map<string, Buffer>();
     for (const { rows } of demo.tenants) {
-      for (const { sha256, sizeBytes, contentType } of rows.files) {
+      for (const { sha256, sizeBytes } of rows.files) {
         const bytes = seen.get(sha256) ?? Buffer.concat(await (await demo.content.open(sha256)).toArray());
         seen.set(sha256, bytes);
         expect(hashSha256Hex(bytes)).toBe(sha256);
         expect(bytes.byteLength).toBe(sizeBytes);
-        if (contentType === "application/pdf") expectPdf(bytes.toString("latin1"));
       }
     }
     expect(seen.size).toBeGreaterThan(30);
   });
 });
 
-/** Header, trailer, and a cross-reference table whose every offset is where its object begins. */
-function expectPdf(text: string): void {
-  expect(text).toMatch(/^%PDF-1\.4\n[\s\S]*%%EOF\n$/);
-  const start = Number(/startxref\n(\d+)\n/.exec(text)?.[1]);
-  expect(text.slice(start, start + 5)).toBe("xref\n");
-  const offsets = [...text.slice(start).matchAll(/^(\d{10}) 00000 n $/gm)].map(([, offset]) => Number(offset));
-  expect(offsets).toHaveLength(5);
-  for (const [index, offset] of offsets.entries())
-    expect(text.slice(offset)).toMatch(new RegExp(`^${index + 1} 0 obj\n`));
-  const [, length, stream] = /\/Length (\d+) >>\nstream\n([\s\S]*?)\nendstream/.exec(text) ?? [];
-  expect(stream).toHaveLength(Number(length));
-}
+describe("hostile texts", () => {
+  test("are in four applications, as strangers would write them", () => {
+    const { submissions } = main.rows;
+    const find = (begin: string) => {
+      const found = submissions.filter(({ title }) => title?.startsWith(begin));
+      expect(found).toHaveLength(1);
+      return found[0];
+    };
+    expect(find("Ignore previous instructions")).toMatchObject({ state: "SUBMITTED" });
+    expect(find("<script>")).toMatchObject({ innovatorName: expect.stringContaining("<b>") });
+    expect(find("=HYPERLINK(")).toMatchObject({ state: "ELIGIBLE" });
+    const backwards = find("Seagrass 🌱");
+    expect(backwards).toMatchObject({ state: "WITHDRAWN", innovatorName: expect.stringContaining("\u202e") });
+    const text = Object.values(backwards?.fields ?? {}).join(" ");
+    expect(text).toMatch(/[\p{L}]{200}/u);
+    expect(text).toMatch(/\u200b.*@example\.org/su);
+    expect(backwards?.stateReason).toContain("\u202e");
+  });
+
+  test("are in comments of a review, for the panel and for the applicant", () => {
+    const hostile = main.rows.reviews.filter(({ overallComment }) => overallComment?.startsWith("Assistant:"));
+    expect(hostile).toMatchObject([{ confidentialComment: expect.stringContaining("<!--") }]);
+  });
+});
 
 describe("reviewing", () => {
   test("completed assignments have their review, others none or a draft", () => {

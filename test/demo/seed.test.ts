@@ -26,18 +26,33 @@ beforeAll(async () => {
 
 afterAll(() => demo.close());
 
+/** A tenant without the links of its invitations, which are random. */
+function withoutSecrets({ rows, ...tenant }: Tenant) {
+  return { ...tenant, rows: { ...rows, invitations: rows.invitations.map((row) => ({ ...row, sha256: "" })) } };
+}
+
 describe("determinism", () => {
   test("the same seed and time give the same records, another seed others", async () => {
     const [again, differently] = [await openSeeded(), await openSeeded({ seed: 7 })];
     const { tenants } = again;
     await Promise.all([again.close(), differently.close()]);
-    expect(tenants).toEqual(demo.tenants);
+    expect(tenants.map(withoutSecrets)).toEqual(demo.tenants.map(withoutSecrets));
     for (const table of ["submissions", "persons", "reviews"] as const) {
       const ids = idsOf(main.rows, table);
       const others = idsOf(differently.tenants[0].rows, table);
       expect(others.size).toBeGreaterThan(0);
       expect([...others].filter((id) => ids.has(id))).toEqual([]);
     }
+  });
+
+  test("no two databases have the same links of invitations", async () => {
+    const again = await openSeeded();
+    await again.close();
+    const listSecrets = ({ tenants }: Seeded) =>
+      tenants.flatMap(({ rows }) => rows.invitations.map((row) => row.sha256));
+    const secrets = [...listSecrets(demo), ...listSecrets(again)];
+    expect(secrets.length).toBeGreaterThan(20);
+    expect(new Set(secrets).size).toBe(secrets.length);
   });
 
   test("scale multiplies this year's submissions and leaves the rest", async () => {
@@ -54,13 +69,6 @@ describe("determinism", () => {
     expect(count(largeMain, year - 1)).toBe(count(main, year - 1));
     expect(largeOther.rows.submissions).toHaveLength(other.rows.submissions.length);
     expectReferences(largeMain);
-  });
-
-  test("work is split into transactions that are neither many nor large", async () => {
-    expect(demo.transactions.length).toBeLessThan(200);
-    const larger = await openSeeded({ scale: 4 });
-    await larger.close();
-    expect(Math.max(...larger.transactions)).toBeLessThan(1200);
   });
 });
 
@@ -99,7 +107,7 @@ describe("shape", () => {
     all(valuesOf(rows.supplements, "status"), SupplementStatus.options);
     all(valuesOf(rows.supplements, "required"), [true, false]);
     all(valuesOf(rows.assignments, "status"), AssignmentStatus.options);
-    all(valuesOf(rows.assignments, "source"), ["manual", "bulk", "auto", "reassign"]);
+    all(valuesOf(rows.assignments, "source"), ["bulk", "auto", "reassign"]);
     all(valuesOf(rows.reviews, "status"), ["draft", "submitted"]);
     all(valuesOf(rows.reviewers, "status"), ReviewerStatus.options);
     all(valuesOf(rows.reviewers, "role"), ["reviewer", "lead_reviewer"]);

@@ -25,8 +25,6 @@ export interface Seeded {
   readonly store: Store;
   readonly content: ContentStore;
   readonly tenants: readonly [main: Tenant, other: Tenant];
-  /** How many rows each transaction wrote. */
-  readonly transactions: readonly number[];
   close(): Promise<void>;
 }
 
@@ -35,21 +33,12 @@ export async function openSeeded(options: Partial<DemoOptions> = {}): Promise<Se
   const folder = await mkdtemp(join(tmpdir(), "programme-demo-"));
   const store = await openStore({ database: ":memory:" });
   const content = openDirectoryBlobStore(folder);
-  const transactions: number[] = [];
-  const transact = store.transaction.bind(store);
-  store.transaction = (actor, work) =>
-    transact(actor, async (tx) => {
-      const result = await work(tx);
-      transactions.push(tx.changes.length);
-      return result;
-    });
   await seedDemo(store, content, { now, ...options });
   const tenants = await Promise.all((await store.listBusinesses()).map((business) => readTenant(store, business)));
   return {
     store,
     content,
     tenants: tenants as unknown as Seeded["tenants"],
-    transactions,
     async close() {
       await store.close();
       await rm(folder, { recursive: true });

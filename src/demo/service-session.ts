@@ -10,60 +10,51 @@ import { portalActionHandlers } from "../service/portal/index.ts";
 import type { Author, Caller, WriteContext } from "../store/handler-context.ts";
 import type { PipelineTransaction, Reader, Store } from "../store/port.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "../store/tables.ts";
+import type { TimelineClock } from "./timeline.ts";
 
-export interface HistoryOptions {
+type CallOperation = (name: OperationName, given: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+export interface ServiceSessionOptions {
   readonly store: Store;
+  readonly clock: TimelineClock;
   /** The token that operations are called with. */
   readonly caller: Caller;
   /** Who sets up programmes, forms and whatever else the interface cannot create. */
   readonly staff: Author;
   newId(prefix: string, timeMs: number): string;
   newSecret(): string;
+  /** Calls an operation through the pipeline. Default: its handler is called, which needs no token. */
+  readonly callOperation?: CallOperation | undefined;
 }
-
-/** By how much the clock of a session advances with each step. */
-const stepMs = 250;
 
 type AnyHandler = (work: WriteContext, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /**
- * One session of the past. Calls operations and portal actions at a shifted time, so that records, audit entries and
- * events are those that the service writes. Nothing is delivered: see {@link HistorySession.settleMail}.
+ * Calls operations and portal actions at the time of a clock, so that records, audit entries and events are those that
+ * the service writes. Mail of the past must be taken out of the queue: see {@link ServiceSession.settleMail}.
  */
-export class HistorySession {
+export class ServiceSession {
   readonly reader: Reader;
-  nowMs: number;
-  readonly #options: HistoryOptions;
+  readonly #options: ServiceSessionOptions;
   readonly #portal: PortalActions;
 
-  constructor(options: HistoryOptions, nowMs: number) {
-    const { store, caller } = options;
+  constructor(options: ServiceSessionOptions) {
+    const { store, caller, clock } = options;
     this.#options = options;
-    this.nowMs = nowMs;
     this.reader = store.reader(caller.businessId);
-    const clock = { now: () => new Date(this.nowMs) };
     this.#portal = createPortalActions({ store, handlers: portalActionHandlers, clock, newId: this.newId });
   }
 
   get now(): string {
-    return new Date(this.nowMs).toISOString();
+    return this.#options.clock.now().toISOString();
   }
 
-  readonly newId = (prefix: string): string => this.#options.newId(prefix, this.nowMs);
+  readonly newId = (prefix: string): string => this.#options.newId(prefix, this.#options.clock.now().getTime());
 
   /** Calls an operation by the tenant's token. */
-  async call<Name extends OperationName>(name: Name, given: Readonly<Record<string, unknown>>): Promise<Result<Name>> {
-    const { caller, newSecret } = this.#options;
-    const operation: Operation = operations[name];
-    const input = validateInput(operation, splitInput(operation, given));
-    const requestId = this.newId("req");
-    const context = toAuditContext({ caller, operation, requestId, input, now: new Date(this.nowMs) });
-    const handler = handlers[name] as unknown as AnyHandler;
-    return this.#write({ ...context, newId: this.newId }, (store, emit) => {
-      const { now, newId } = this;
-      const work = { caller, now, newId, newSecret, links, requireScopes: () => undefined };
-      return handler({ ...work, store, emit }, input);
-    }) as Promise<Result<Name>>;
+  call<Name extends OperationName>(name: Name, given: Readonly<Record<string, unknown>>): Promise<Result<Name>> {
+    const { callOperation = this.#callHandler } = this.#options;
+    return callOperation(name, given) as Promise<Result<Name>>;
   }
 
   /** Calls an operation on a record as it is now: its id and version are added. */
@@ -82,7 +73,7 @@ export class HistorySession {
     name: Name,
     given: PortalActionArguments<Name>,
   ): Promise<PortalActionResult<Name>> {
-    this.nowMs += stepMs;
+    this.#options.clock.advance();
     return this.#portal.act(this.#options.caller.businessId, name, given);
   }
 
@@ -106,11 +97,25 @@ export class HistorySession {
     );
   }
 
+  readonly #callHandler: CallOperation = async (name, given) => {
+    const { caller, newSecret, clock } = this.#options;
+    const operation: Operation = operations[name];
+    const input = validateInput(operation, splitInput(operation, given));
+    const context = toAuditContext({ caller, operation, requestId: this.newId("req"), input, now: clock.now() });
+    const handler = handlers[name] as unknown as AnyHandler;
+    return this.#write({ ...context, newId: this.newId }, (store, emit) => {
+      const { now, newId } = this;
+      const work = { caller, now, newId, newSecret, links, requireScopes: () => undefined };
+      return handler({ ...work, store, emit }, input);
+    });
+  };
+
   #set<R>(action: string, work: (store: PipelineTransaction) => Promise<R>, author = this.#options.staff): Promise<R> {
-    const { businessId } = this.#options.caller;
+    const { caller, clock } = this.#options;
+    const { businessId } = caller;
     const { newId } = this;
     const act = { businessId, ...author, tokenId: null, requestId: newId("req"), action, reason: null, newId };
-    return this.#write({ ...act, now: new Date(this.nowMs) }, work);
+    return this.#write({ ...act, now: clock.now() }, work);
   }
 
   #write<R>(
@@ -118,7 +123,7 @@ export class HistorySession {
     work: (store: PipelineTransaction, emit: WriteContext["emit"]) => Promise<R>,
   ): Promise<R> {
     const { businessId, actorId, now } = act;
-    this.nowMs += stepMs;
+    this.#options.clock.advance();
     return this.#options.store.transaction({ businessId, actorId, now: now.toISOString() }, (store) =>
       recordChanges(store, act, (emit) => work(store, emit)),
     );
@@ -132,8 +137,5 @@ export class HistorySession {
 }
 
 /** Links of the past lead nowhere. */
-const links = {
-  file: async () => "https://portal.example.org/files",
-  export: async () => "https://portal.example.org/exports",
-  invitation: async () => "https://portal.example.org/invitations",
-};
+const createLink = async () => "https://portal.example.org";
+const links = { file: createLink, export: createLink, invitation: createLink };
