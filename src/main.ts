@@ -2,8 +2,8 @@
 // Every Node since 14 must be able to read this file: what needs a newer one is imported only once that is known.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { enableCompileCache } from "./lib/compile-cache.ts";
-import { isSupported, relaunch } from "./lib/node-relaunch.ts";
+import { enableCompileCache } from "./lib/node/compile-cache.ts";
+import { isSupported, relaunch } from "./lib/node/node-relaunch.ts";
 
 const script = fileURLToPath(import.meta.url);
 

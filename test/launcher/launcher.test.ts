@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { getCheckoutNodePath, isSupported } from "../../src/lib/node-relaunch.ts";
+import { getCheckoutNodePath, isSupported } from "../../src/lib/node/node-relaunch.ts";
 
 const root = join(import.meta.dirname, "../..");
 
