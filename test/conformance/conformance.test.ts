@@ -17,8 +17,8 @@ function run(url: string, revision: string): Promise<{ readonly failed: boolean;
   });
 }
 
-describe.each(answerPaths)("by the road of the %s", (road) => {
-  test.for(["2026-07-28", "2025-11-25"])("the protocol's own suite for %s passes", async (revision, { server }) => {
+describe.each(answerPaths)("the protocol's own conformance suite through the %s", (road) => {
+  test.for(["2026-07-28", "2025-11-25"])("passes for revision %s", async (revision, { server }) => {
     await server.seed.program();
     const listener = await listenFor(server.origin, await server.token(), road);
     onTestFinished(() => listener.close());

@@ -18,7 +18,7 @@ async function openKeeping(environment: Record<string, string> = {}) {
   return { ...mailroom, place: `${database}.mail`, lines };
 }
 
-test("messages are kept as files for the owner alone, and the log says where", async () => {
+test("messages are written to files that only the owner can read, and the log names the folder", async () => {
   const { queue, settled, place, lines } = await openKeeping();
   const { emailSendId, queuedAt } = await queue({ subject: "Grüße\r\nBcc: eve@example.com" });
   await settled(emailSendId, { status: "sent" });
@@ -38,7 +38,7 @@ test("messages are kept as files for the owner alone, and the log says where", a
   expect(lines.join("")).not.toMatch(/ada@|Dear|Gr/);
 });
 
-test("while they cannot be kept they wait, and are kept once they can be", async () => {
+test("messages that cannot be written stay queued, and are written once they can be", async () => {
   const { queue, read, settled, place, lines, clock } = await openKeeping();
   await writeFile(place, "in the way");
   const { emailSendId } = await queue();

@@ -27,7 +27,7 @@ async function answerOf(response: Response): Promise<readonly [number, string]> 
 }
 
 describe("the page of an invitation", () => {
-  test("shows what it is to and accepts nothing by being read", async ({ server }) => {
+  test("shows the programme, and reading it accepts nothing", async ({ server }) => {
     const program = await server.seed.program({ name: 'Open <call> & "more"' });
     const round = await server.seed.round({
       programId: program.programId,
@@ -48,7 +48,7 @@ describe("the page of an invitation", () => {
     expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 
-  test("loads nothing, tells nobody where it is and is kept by nobody", async ({ server }) => {
+  test("loads nothing, sends no referrer and is not cached", async ({ server }) => {
     const { path } = await invite(server);
     for (const response of [await open(server, path), await accept(server, path), await open(server, path)]) {
       const { headers } = response;
@@ -93,13 +93,13 @@ describe("accepting an invitation", () => {
     expect(await readState(server.app.store, server.businessId)).toEqual(state);
   });
 
-  test("of many who press the button at once, one is first", async ({ server }) => {
+  test("is accepted once when the button is pressed many times at once", async ({ server }) => {
     const { path } = await invite(server);
     const answers = await Promise.all(Array.from({ length: 8 }, () => accept(server, path)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(404)]);
   });
 
-  test("works until the link expires and not a moment longer", async ({ server }) => {
+  test("works until the link expires", async ({ server }) => {
     const day = 24 * 3_600_000;
     const { path } = await invite(server);
     server.clock.advance(14 * day - 1);
@@ -134,7 +134,7 @@ describe("accepting an invitation", () => {
     expect(await readState(server.app.store, server.businessId)).toEqual(state);
   });
 
-  test("a second invitation of an active reviewer only uses the link up", async ({ server }) => {
+  test("of an active reviewer only uses the link up", async ({ server }) => {
     const first = await invite(server);
     await accept(server, first.path);
     const reader = server.app.store.reader(server.businessId);
@@ -146,7 +146,7 @@ describe("accepting an invitation", () => {
   });
 });
 
-test("other methods and paths below answer nothing", async ({ server }) => {
+test("other methods and paths below are not found", async ({ server }) => {
   const { path } = await invite(server);
   for (const method of ["PUT", "DELETE", "PATCH"]) expect((await open(server, path, { method })).status).toBe(404);
   for (const other of ["/invitations", "/invitations/", `${path}/more`]) {
@@ -154,7 +154,7 @@ test("other methods and paths below answer nothing", async ({ server }) => {
   }
 });
 
-test("whoever asks too often is put off", async ({ server }) => {
+test("too many requests for invitations are rate-limited", async ({ server }) => {
   const { path } = await invite(server);
   const statuses: number[] = [];
   for (let count = 0; count < 62; count++) statuses.push((await open(server, path)).status);
@@ -166,14 +166,14 @@ test("whoever asks too often is put off", async ({ server }) => {
   expect((await open(server, "/healthz")).status).toBe(200);
 });
 
-test("a guard against strangers' pages does not stand in the way of the page's own form", async () => {
+test("the Origin check allows the page's own form", async () => {
   const { server, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://calls.example.org" });
   onTestFinished(close);
   const { path } = await invite(server);
   expect((await accept(server, path, { origin: "null", host: "calls.example.org" })).status).toBe(200);
 });
 
-test("over stdio links lead to a page too", async () => {
+test("invitation links work with a stdio server too", async () => {
   const config = loadConfig({ PROGRAMME_DATABASE: ":memory:", PROGRAMME_LOG_LEVEL: "silent" });
   const app = await createApp(config);
   onTestFinished(() => app.close());

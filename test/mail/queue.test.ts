@@ -14,9 +14,7 @@ async function leased(server: TestServer, now: string, until: string): Promise<M
   return lease;
 }
 
-test("a message waits from when it is queued, is leased by one alone, and leaves when it is settled", async ({
-  server,
-}) => {
+test("a queued message is leased by one worker, and leaves the queue when it is settled", async ({ server }) => {
   const { mailQueue } = server.app.store;
   await server.seed.emailSend({ status: "sent" });
   expect(await mailQueue.lease(at(1), at(2))).toBeUndefined();
@@ -29,7 +27,7 @@ test("a message waits from when it is queued, is leased by one alone, and leaves
   expect(await settle(server, lease)).toBe(false);
 });
 
-test("whoever lost a lease changes nothing any more", async ({ server }) => {
+test("a worker that lost its lease cannot change the message", async ({ server }) => {
   const { mailQueue } = server.app.store;
   await server.seed.emailSend({ status: "queued" });
   const lost = await leased(server, at(1), at(5));
@@ -46,7 +44,7 @@ test("whoever lost a lease changes nothing any more", async ({ server }) => {
   expect(await leased(server, at(20), at(30))).toMatchObject({ attempt: 0, handedOverAt: at(9) });
 });
 
-test("what is put off counts the attempt, what is given back does not", async ({ server }) => {
+test("a deferred message counts an attempt, a returned one does not", async ({ server }) => {
   const { mailQueue } = server.app.store;
   await server.seed.emailSend({ status: "queued" });
   const first = await leased(server, at(1), at(5));
@@ -59,7 +57,7 @@ test("what is put off counts the attempt, what is given back does not", async ({
   expect(await leased(server, at(10), at(15))).toMatchObject({ attempt: 1 });
 });
 
-test("what a transaction queued waits only once it has committed", async ({ server }) => {
+test("a message is queued only when its transaction commits", async ({ server }) => {
   const { app, businessId } = server;
   const { emailSendId } = await server.seed.emailSend({ status: "failed" });
   const requeue = (undo: boolean) =>

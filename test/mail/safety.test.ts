@@ -6,7 +6,7 @@ import { openServersOnOneDatabase } from "../support/database/shared-database.ts
 import { waitFor } from "../support/wait.ts";
 import { openMailServer, openMailSetup, readHeader, smtp } from "./mail-server.ts";
 
-describe("what people write stays where it belongs", () => {
+describe("header injection in messages", () => {
   test.each([
     "\r\n",
     "\n",
@@ -15,7 +15,7 @@ describe("what people write stays where it belongs", () => {
     "\u2028",
     "\u2029",
     "\0",
-  ])("a subject with %j starts no header", async (end) => {
+  ])("a subject with %j cannot add a header", async (end) => {
     const post = await openMailServer();
     const { queue, settled } = await openMailSetup(smtp(post));
     const subject = `News${end}Bcc: all@example.com${end}${end}Another body`;
@@ -39,14 +39,14 @@ describe("what people write stays where it belongs", () => {
     "ada@example.org ",
     "@example.org",
     "",
-  ])("an address such as %j is none", async (recipientEmail) => {
+  ])("%j is not accepted as an address", async (recipientEmail) => {
     const post = await openMailServer();
     const { queue, settled } = await openMailSetup(smtp(post));
     await settled((await queue({ recipientEmail })).emailSendId, { status: "failed" });
     expect([post.connections(), post.taken]).toEqual([0, []]);
   });
 
-  test("a name with marks and letters of all kinds stays the sender's name", async () => {
+  test("a sender's name may contain quotes and any letters", async () => {
     const post = await openMailServer();
     const environment = smtp(post, { PROGRAMME_MAIL_FROM: "Förder, Rat: Übersee <calls@example.org>" });
     const { queue, settled } = await openMailSetup(environment);
@@ -55,7 +55,7 @@ describe("what people write stays where it belongs", () => {
     expect(from).toMatch(/^=\?UTF-8\?Q\?F=C3=B6rder.*\?= <calls@example\.org>$/);
   });
 
-  test("the longest text that can be sent arrives whole", async () => {
+  test("the longest allowed text arrives unchanged", async () => {
     const post = await openMailServer();
     const { queue, settled } = await openMailSetup(smtp(post));
     const body = ".".repeat(50_000);
@@ -67,8 +67,8 @@ describe("what people write stays where it belongs", () => {
   });
 });
 
-describe("suppressed addresses", () => {
-  test("get nothing, neither what is queued nor what is to be, until they are allowed again", async () => {
+describe("suppressed addresses get no mail:", () => {
+  test("queued and new messages are withheld until the address is allowed again", async () => {
     const post = await openMailServer();
     const { server, queue, settled, all } = await openMailSetup(smtp(post));
     const { businessId } = server;
@@ -114,7 +114,7 @@ describe("suppressed addresses", () => {
     expect(JSON.stringify(audit)).not.toMatch(/@example/i);
   });
 
-  test("an invitation that is to send no e-mail sends none", async () => {
+  test("an invitation with suppressEmails sends no message", async () => {
     const post = await openMailServer();
     const { server, queue, settled, all } = await openMailSetup(smtp(post));
     await (await server.as("REST")).invite_reviewer({ email: "ida@example.org", suppressEmails: true });
@@ -138,7 +138,7 @@ test("several processes on one database send each message once", async () => {
   expect(new Set(post.taken.flatMap((letter) => readHeader(letter, "Message-ID"))).size).toBe(60);
 });
 
-test("one organisation's many messages do not hold up another's", async () => {
+test("one organisation's many messages do not delay another's", async () => {
   const post = await openMailServer({ data: async () => void (await delay(20)) });
   const { server, queue } = await openMailSetup(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }), {}, false);
   for (let count = 0; count < 100; count++) await queue();
@@ -150,7 +150,7 @@ test("one organisation's many messages do not hold up another's", async () => {
   expect(position()).toBeLessThan(5);
 });
 
-test("what has not been handed over when the service ends goes out when it begins again", async () => {
+test("a message that was not handed over before a shutdown is sent after the next start", async () => {
   const asked = Promise.withResolvers<void>();
   const post = await openMailServer({
     rcpt: () => {
@@ -169,7 +169,7 @@ test("what has not been handed over when the service ends goes out when it begin
   expect(post.arrived).toHaveLength(1);
 });
 
-test("what has been handed over when the service ends is waited for", async () => {
+test("a shutdown waits for the answer to a message that was handed over", async () => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const post = await openMailServer({ data: () => promise });
   const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });

@@ -41,7 +41,7 @@ test("a bulk e-mail goes out one message for each recipient, who see nothing of 
   expect(subjects.filter((subject) => /^=\?UTF-8\?Q\?=C3=9Cber_das_Gutachten\?=$/i.test(subject))).toHaveLength(2);
 });
 
-test("sending is written down by the system, without a word of whom or what", async () => {
+test("the audit entries of sent messages contain neither recipient nor text", async () => {
   const post = await openMailServer();
   const { server, queue, settled } = await openMailSetup(smtp(post));
   const { emailSendId } = await queue();

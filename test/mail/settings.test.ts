@@ -62,7 +62,7 @@ describe("the sender", () => {
   });
 });
 
-test("a server whose certificate nobody vouches for gets no message", async () => {
+test("a mail server with an untrusted certificate gets no message", async () => {
   const post = await openMailServer({}, { secure: true, ...selfSigned(["localhost"]) });
   const { queue, settled } = await openMailSetup(smtp({ ...post, url: post.url.replace("smtp:", "smtps:") }));
   const { emailSendId } = await queue();
@@ -75,7 +75,7 @@ const [outside] = Object.values(networkInterfaces())
   .flat()
   .filter((address) => address?.family === "IPv4" && !address.internal);
 
-test.skipIf(!outside)("credentials do not leave the machine unencrypted", async () => {
+test.skipIf(!outside)("credentials are never sent unencrypted to another machine", async () => {
   const seen: string[] = [];
   const onAuth: SMTPServerOptions["onAuth"] = (auth, _, done) => {
     seen.push(String(auth.password));

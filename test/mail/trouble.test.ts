@@ -8,8 +8,8 @@ import { openMailServer, openMailSetup, type ServerBehaviour, smtp } from "./mai
 
 const recipientEmail = "ada.marsh@example.org";
 
-describe("a message that the server puts off", () => {
-  test("waits, says why, and goes out once", async () => {
+describe("a message that the mail server defers", () => {
+  test("is queued with the reason, and sent once later", async () => {
     const replies = ["450 4.2.0 <ada.marsh@example.org>: Greylisted, try again", "421 4.3.2 Going down"];
     const post = await openMailServer({ rcpt: () => replies.shift() });
     const { clock, queue, settled } = await openMailSetup(smtp(post));
@@ -24,7 +24,7 @@ describe("a message that the server puts off", () => {
     expect(post.taken).toHaveLength(1);
   });
 
-  test("is given up after two days of it", async () => {
+  test("fails after two days of attempts", async () => {
     let attempts = 0;
     const post = await openMailServer({ data: () => `451 4.7.1 Too busy ${++attempts}` });
     const { clock, queue, settled } = await openMailSetup(smtp(post));
@@ -41,7 +41,7 @@ describe("a message that the server puts off", () => {
   });
 });
 
-describe("a message that the server refuses for good", () => {
+describe("a message that the mail server rejects permanently because of", () => {
   const cases: readonly [name: string, manners: ServerBehaviour, status: "bounced" | "failed", error: string][] = [
     [
       "a mailbox that is not there",
@@ -81,7 +81,7 @@ describe("a message that the server refuses for good", () => {
     expect(JSON.stringify(audit)).not.toMatch(/\b(?:ada|marsh)\b|example\.org/i);
   });
 
-  test("a reply that is endless is cut, and one of many lines is one", async () => {
+  test("a long or multi-line reply is stored as one shortened line", async () => {
     const post = await openMailServer({ rcpt: () => `550 5.7.1 ${"Because. ".repeat(60)}\nReally` });
     const { queue, settled } = await openMailSetup(smtp(post));
     const { error } = await settled((await queue()).emailSendId, { status: "bounced" });
@@ -90,7 +90,7 @@ describe("a message that the server refuses for good", () => {
     expect(error?.length).toBeLessThanOrEqual(300);
   });
 
-  test("an address that nothing can be sent to never reaches the server", async () => {
+  test("a message to an invalid address fails without a connection", async () => {
     const post = await openMailServer();
     const { queue, settled } = await openMailSetup(smtp(post));
     const { emailSendId } = await queue({ recipientEmail: "ada" });
@@ -99,8 +99,8 @@ describe("a message that the server refuses for good", () => {
   });
 });
 
-describe("a server in trouble", () => {
-  test("that is not there is waited for, however many messages there are", async () => {
+describe("a mail server", () => {
+  test("that refuses connections gets its messages once it is back", async () => {
     const closed = await openMailServer();
     await closed.close();
     const { clock, queue, all, settled } = await openMailSetup(smtp(closed, { PROGRAMME_MAIL_CONCURRENCY: "2" }));
@@ -116,7 +116,7 @@ describe("a server in trouble", () => {
     expect(post.taken).toHaveLength(20);
   });
 
-  test("that says nothing is given up in time", async () => {
+  test("that does not answer causes a timeout", async () => {
     const held = new Set<{ destroy(): void }>();
     const server = createServer((socket) => void held.add(socket.on("error", () => undefined)));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -129,7 +129,7 @@ describe("a server in trouble", () => {
     server.close();
   });
 
-  test("that is slow before the message gets it again; one that is slow after it does not", async () => {
+  test("that times out before the handover gets the message again; one that times out after it does not", async () => {
     let slow = true;
     const post = await openMailServer({ rcpt: async () => void (slow && (await delay(1_500))) });
     const { clock, queue, settled } = await openMailSetup(smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
@@ -148,7 +148,7 @@ describe("a server in trouble", () => {
     expect(post.arrived).toHaveLength(2);
   });
 
-  test("that breaks off with the message in its hands does not get it again", async () => {
+  test("that disconnects after the handover does not get the message again", async () => {
     const post = await openMailServer({
       data: () => {
         post.cut();
@@ -164,7 +164,7 @@ describe("a server in trouble", () => {
     expect(post.arrived).toHaveLength(1);
   });
 
-  test("that breaks off before the message gets it again, over a new connection", async () => {
+  test("that disconnects before the handover gets the message again over a new connection", async () => {
     let cuts = 1;
     const post = await openMailServer({
       rcpt: () => {
@@ -181,7 +181,7 @@ describe("a server in trouble", () => {
     expect(post.arrived).toHaveLength(1);
   });
 
-  test("that ends a connection which was kept for the next message is asked anew at once", async () => {
+  test("that closes an idle connection gets the next message over a new one at once", async () => {
     let cuts = 1;
     const post = await openMailServer({
       mail: () => {
@@ -195,7 +195,7 @@ describe("a server in trouble", () => {
     expect([post.taken.length, post.connections()]).toEqual([3, 2]);
   });
 
-  test("that wants other credentials keeps the messages waiting, and is told no more often than needed", async () => {
+  test("that rejects the credentials leaves messages queued, and is not tried for each message", async () => {
     const refuse = (_: unknown, __: unknown, done: (error: Error) => void) =>
       done(Object.assign(new Error("5.7.8 Wrong user or password"), { responseCode: 535 }));
     const post = await openMailServer({}, { authOptional: false, onAuth: refuse as never });
@@ -207,7 +207,7 @@ describe("a server in trouble", () => {
     expect(post.connections()).toBe(1);
   });
 
-  test("with the credentials it wants takes them", async () => {
+  test("accepts messages with the right credentials", async () => {
     const seen: unknown[] = [];
     const accept = (auth: { username?: string; password?: string }, _: unknown, done: (e: null, r: object) => void) => {
       seen.push([auth.username, auth.password]);

@@ -13,7 +13,7 @@ import { openTestServer, TestClock, type TestServer, test } from "../support/ser
 import { waitFor } from "../support/wait.ts";
 
 describe("a request that changes nothing", () => {
-  test("is recorded within a second: who, what, which record, how it ended", async ({ server }) => {
+  test("is recorded with its caller, operation, record and status", async ({ server }) => {
     const submission = await server.seed.submission();
     const { submissionId } = submission;
     const token = await server.token();
@@ -87,7 +87,7 @@ describe("a request that changes nothing", () => {
     expect(await listAudit(server.app.store, server.businessId, undefined)).toEqual([]);
   });
 
-  test("tells when its token was last used", async ({ server }) => {
+  test("updates the time at which its token was last used", async ({ server }) => {
     const token = await server.token();
     server.clock.advance(5_000);
     await rest(server, token, "list_programs", {});
@@ -151,7 +151,7 @@ describe("the access log", () => {
     await store.close();
   });
 
-  plain("holds its callers back rather than grow without end", async () => {
+  plain("makes callers wait instead of growing without limit", async () => {
     const store = await openStore({ database: ":memory:" });
     const accessLog = createAccessLog(store, pino({ level: "silent" }));
     for (let count = 1; count <= 5_000; count++) await accessLog.record(entry());
@@ -162,7 +162,7 @@ describe("the access log", () => {
 });
 
 plain(
-  "while nothing can be recorded, and as much waits as may, calls are refused rather than kept no account of",
+  "calls are refused while the access log cannot be written and its queue is full",
   async () => {
     const { server, close } = await openTestServer();
     const token = await server.token();

@@ -20,7 +20,7 @@ const test = withDesk.extend<{ server: TestServer }>({
 
 const many = Object.fromEntries(Array.from({ length: 4_900 }, (_, index) => [`unknown${index}`, 1]));
 
-describe("a tool call that is refused for what it says", () => {
+describe("a tool call with invalid arguments", () => {
   test.for([
     ["get_program", many, "program.read", 400],
     ["get_program", { programId: "prg_x", select: [1] }, "program.read", 400],
@@ -39,7 +39,9 @@ describe("a tool call that is refused for what it says", () => {
     ["withdraw_submission", { submissionId: { toString: 1 } }, "submission.withdrawn", 400],
     ["list_persons", {}, "person.listed", 403],
     ["create_export", { programId: "prg_x", wait: "perhaps" }, "export.created", 400],
-  ] as const)("uses one permit and is recorded: %s %o", async ([name, input, action, status], { server }) => {
+  ] as const)("counts against the rate limit once and is recorded: %s %o", async ([name, input, action, status], {
+    server,
+  }) => {
     const agent = await server.as("MCP");
     await expect(agent.call(name, input)).rejects.toThrow();
     const { rate } = await server.app.pipeline.describe(await server.app.pipeline.identify(agent.token));
@@ -51,7 +53,7 @@ describe("a tool call that is refused for what it says", () => {
     ]);
   });
 
-  test("is refused for the rate alone once its permits are used up", async ({ server }) => {
+  test("is refused for the rate limit once that is used up", async ({ server }) => {
     const agent = await server.as("MCP");
     for (let sent = 0; sent < requestsPerMinute; sent += 1) {
       await expect(agent.call("get_program", { unknown: 1 })).rejects.toMatchProblem("validation_failed");
@@ -59,15 +61,15 @@ describe("a tool call that is refused for what it says", () => {
     await expect(agent.call("get_program", many)).rejects.toMatchProblem("rate_limited");
   });
 
-  test("names no more than a person could mend", async ({ server }) => {
+  test("reports a bounded number of issues", async ({ server }) => {
     const agent = await server.as("MCP");
     const refusal = await agent.call("get_program", many).catch((error) => error);
     expect(refusal.details.issues.length).toBeLessThanOrEqual(50);
   });
 });
 
-describe("a call that is answered", () => {
-  test("uses one permit, as before", async ({ server }) => {
+describe("a successful call", () => {
+  test("counts against the rate limit once", async ({ server }) => {
     const { programId } = await server.seed.program();
     const agent = await server.as("MCP");
     await agent.get_program({ programId });
@@ -77,7 +79,7 @@ describe("a call that is answered", () => {
   });
 });
 
-describe("a request over REST without a permit", () => {
+describe("a REST request beyond the rate limit", () => {
   test("is refused before its body is read", async ({ server }) => {
     const token = await server.token();
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

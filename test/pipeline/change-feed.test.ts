@@ -49,7 +49,7 @@ function append(server: TestServer, atMs: number, ...entityIds: readonly string[
 const ids = (changes: readonly (readonly RecordChange[] | "many")[]) =>
   changes.flatMap((batch) => (batch === "many" ? ["many"] : batch.map(({ entityId }) => entityId)));
 
-test("what was committed before is not told, what is committed after is, once, by ids alone", async ({ server }) => {
+test("a watcher gets each change committed after it began, once, with ids only", async ({ server }) => {
   const nowMs = server.clock.now().getTime();
   await append(server, nowMs, "prg_before");
   const { changes, stop } = await watch(server);
@@ -66,7 +66,7 @@ test("what was committed before is not told, what is committed after is, once, b
   expect(ids(changes)).toEqual(["prg_after", "prg_later"]);
 });
 
-test("a transaction that took its time is told all the same", async ({ server }) => {
+test("a change of a slow transaction with an earlier time is reported too", async ({ server }) => {
   const nowMs = server.clock.now().getTime();
   await append(server, nowMs, "prg_before");
   const { changes } = await watch(server);
@@ -74,7 +74,7 @@ test("a transaction that took its time is told all the same", async ({ server })
   await waitFor(() => expect(ids(changes)).toEqual(["prg_slow"]));
 });
 
-test("an entry ahead of the clock hides nothing", async ({ server }) => {
+test("an audit entry ahead of the clock hides no later change", async ({ server }) => {
   const nowMs = server.clock.now().getTime();
   await append(server, nowMs + 365 * 86_400_000, "prg_ahead");
   const { changes } = await watch(server);
@@ -82,7 +82,7 @@ test("an entry ahead of the clock hides nothing", async ({ server }) => {
   await waitFor(() => expect(ids(changes)).toEqual(["prg_now"]));
 });
 
-test("more than can be told apart is told as such, and then it goes on", async ({ server }) => {
+test('too many changes at once are reported as "many", and later ones one by one again', async ({ server }) => {
   const nowMs = server.clock.now().getTime();
   const { changes } = await watch(server);
   await append(server, nowMs, ...Array.from({ length: 5_001 }, (_, index) => `prg_${index}`));
@@ -92,7 +92,7 @@ test("more than can be told apart is told as such, and then it goes on", async (
   await waitFor(() => expect(ids(changes).at(-1)).toBe("prg_next"));
 });
 
-test("whoever begins to watch later is not told of what was missed between", async ({ server }) => {
+test("a watcher that begins later does not get the changes before", async ({ server }) => {
   const nowMs = server.clock.now().getTime();
   const first = await watch(server);
   first.stop();
@@ -103,13 +103,13 @@ test("whoever begins to watch later is not told of what was missed between", asy
   expect(first.changes).toEqual([]);
 });
 
-test("an unknown token watches nothing", async ({ server }) => {
+test("an unknown token cannot watch", async ({ server }) => {
   const watcher: Watcher = { changed: () => undefined, rescoped: () => undefined, ended: () => undefined };
   await expect(server.app.upstream.watch?.("0".repeat(64), watcher)).rejects.toMatchObject({ code: "invalid_token" });
   await expect(server.app.upstream.watch?.(undefined, watcher)).rejects.toMatchObject({ code: "unauthorized" });
 });
 
-test("a token that expires is told its end, and no change with it", async () => {
+test("a watcher is told of the end of its token, and gets no change after it", async () => {
   const { server, close } = await openTestServer();
   try {
     const { changes, ends } = await watch(server);

@@ -55,8 +55,8 @@ function throwing(): never {
   throw new Error(secret);
 }
 
-describe("what nobody foresaw", () => {
-  plain("is answered with the request's id alone, and told to the log", async () => {
+describe("an unexpected error", () => {
+  plain("is answered with the request id only, and logged", async () => {
     await withHandlers({ list_programs: throwing, get_program: throwing }, async ({ call, lines }) => {
       const answer = await call("list_programs", {});
       expect(answer).toMatchObject({ ok: false, problem: { code: "internal_error", status: 500 } });
@@ -72,7 +72,7 @@ describe("what nobody foresaw", () => {
     });
   });
 
-  plain("undoes all that was written before it, also what a key would remember", async () => {
+  plain("rolls back everything, including the idempotency record", async () => {
     let failing = true;
     const create_person: Handlers["create_person"] = async (work, input) => {
       const person = await handlers.create_person(work, input);
@@ -93,7 +93,7 @@ describe("what nobody foresaw", () => {
     });
   });
 
-  plain("undoes what was written before a refusal, too", async () => {
+  plain("rolls back what was written before a refusal, too", async () => {
     const update_program: Handlers["update_program"] = async (work, input) => {
       await handlers.update_program(work, input);
       return handlers.update_program(work, { ...input, programId: "prg_none" });
@@ -122,8 +122,8 @@ describe("what nobody foresaw", () => {
   });
 });
 
-describe("a database that is gone", () => {
-  test("is an internal error over REST and MCP, without a word of it", async ({ server }) => {
+describe("a lost database", () => {
+  test("is an internal error over REST and MCP, without details", async ({ server }) => {
     const token = await server.token();
     const agent = await server.with("MCP", token);
     await agent.list_programs();
@@ -159,7 +159,7 @@ describe("a database that is gone", () => {
     store.findToken = findToken;
   });
 
-  plain("fails the request at hand and lets the service be closed", async () => {
+  plain("fails the request in flight, and the service can still be closed", async () => {
     const { server, close } = await openTestServer();
     const token = await server.token();
     await server.app.store.close();

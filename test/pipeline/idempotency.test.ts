@@ -22,7 +22,7 @@ function persons(server: TestServer): Promise<number> {
 }
 
 describe("identical requests at the same time", () => {
-  test("are applied once, and all get the one answer", async ({ server }) => {
+  test("are applied once, and all get the same answer", async ({ server }) => {
     const token = await server.token();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => rest(server, token, "create_person", person, key)),
@@ -48,7 +48,7 @@ describe("identical requests at the same time", () => {
   });
 });
 
-describe("a key", () => {
+describe("an idempotency key", () => {
   test.for<[string, Record<string, unknown>]>([
     ["body", { ...person, kinds: ["reviewer"] }],
     ["order of items", { ...person, kinds: ["contact", "contact"] }],
@@ -76,7 +76,7 @@ describe("a key", () => {
     expect(replayed(await withdraw(first.submissionId, token, key))).toBe(true);
   });
 
-  test("with the same body written otherwise is the same request", async ({ server }) => {
+  test("with the same body in another notation is the same request", async ({ server }) => {
     const token = await server.token();
     const send = (body: string) =>
       fetch(`${server.origin}/integrations/v1/persons`, {
@@ -90,7 +90,7 @@ describe("a key", () => {
     expect(await persons(server)).toBe(1);
   });
 
-  test("is remembered for 24 hours and no longer", async ({ server }) => {
+  test("is remembered for 24 hours", async ({ server }) => {
     const token = await server.token();
     const first = await rest(server, token, "create_person", person, key);
     server.clock.advance(dayMs);
@@ -110,7 +110,7 @@ describe("a key", () => {
     expect(await persons(server)).toBe(0);
   });
 
-  test("of 255 characters is taken; on a read it means nothing", async ({ server }) => {
+  test("may have 255 characters, and has no effect on a read", async ({ server }) => {
     const token = await server.token();
     const long = { "idempotency-key": "x".repeat(255) };
     expect((await rest(server, token, "create_person", person, long)).status).toBe(201);
@@ -120,7 +120,7 @@ describe("a key", () => {
     expect([body.data.length, again.body.data.length, replayed(again)]).toEqual([1, 2, false]);
   });
 
-  plain("used for another request is refused where the installation is strict", async () => {
+  plain("that is reused for another request is refused in strict mode", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_IDEMPOTENCY_STRICT: "true" });
     const token = await server.token();
     const first = await rest(server, token, "create_person", person, key);
@@ -183,7 +183,7 @@ describe("a refusal by the rules of the domain", () => {
   });
 });
 
-test("refusals that are kept under a key are those that no change of state can turn into success", () => {
+test("only refusals that no change of state can turn into success are stored under a key", () => {
   const kept = Object.entries(errorCatalog).filter(
     ([, fault]: [string, Fault]) => !fault.retryable && !fault.temporary,
   );
@@ -197,7 +197,7 @@ test("refusals that are kept under a key are those that no change of state can t
   ]);
 });
 
-describe("a refusal that may pass", () => {
+describe("a temporary refusal", () => {
   const wrongRound: Obstacle["prepare"] = async (server) => {
     const track = await server.seed.track();
     const current = await server.seed.round({ ...idsOf(track), sequence: 2 });
@@ -239,7 +239,7 @@ describe("a refusal that may pass", () => {
     [409, inactiveRound],
     [409, closedIntake],
     [429, tooSoon],
-  ])("(%i) is not remembered: once the obstacle is gone the request runs", async ([status, prepare], { server }) => {
+  ])("(%i) is not remembered: the request runs once the obstacle is gone", async ([status, prepare], { server }) => {
     const { name, input, clear } = await prepare(server);
     const token = await server.token(scopes.filter((scope) => scope !== sensitiveScope));
     if (status === 429) await rest(server, token, name, input);
@@ -252,8 +252,8 @@ describe("a refusal that may pass", () => {
   });
 });
 
-describe("a remembered answer", () => {
-  plain("shows what its caller may see when it is repeated, no more and no less", async () => {
+describe("a replayed answer", () => {
+  plain("shows what its caller may see at the time of the replay", async () => {
     const { servers, database, close } = await openServersOnOneDatabase(1);
     const [server] = servers as [TestServer];
     await server.seed.personSchema();
@@ -271,7 +271,7 @@ describe("a remembered answer", () => {
     await close();
   });
 
-  test("hides what has become sensitive meanwhile", async ({ server }) => {
+  test("hides what has become sensitive since", async ({ server }) => {
     const schema = await server.seed.personSchema();
     const token = await server.token(["persons:write"]);
     const input = { ...person, customFields: { [personFieldIds.standard]: "weaving" } };

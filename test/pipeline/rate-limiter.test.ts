@@ -18,8 +18,8 @@ const test = withDesk.extend<{ server: TestServer }>({
   },
 });
 
-describe("300 requests a minute", () => {
-  test("pass, and the next is told when to come again", async ({ server }) => {
+describe("the limit of 300 requests a minute", () => {
+  test("lets 300 requests pass, and tells the next when to retry", async ({ server }) => {
     const token = await server.token();
     for (let sent = 1; sent <= limit; sent++) {
       const { status, headers } = await rest(server, token, "list_programs", {});
@@ -45,7 +45,7 @@ describe("300 requests a minute", () => {
     expect((await rest(server, await server.token(), "list_programs", {})).status).toBe(200);
   });
 
-  test("come free one by one as a minute passes for each", async ({ server }) => {
+  test("frees each request's place a minute after it", async ({ server }) => {
     const token = await server.token();
     await times(100, () => rest(server, token, "list_programs", {}));
     server.clock.advance(30_000);
@@ -59,7 +59,7 @@ describe("300 requests a minute", () => {
     expect(statuses.toSorted()).toEqual([...Array(100).fill(200), 429]);
   });
 
-  test("are used up by refused and repeated requests too, by refused tokens not", async ({ server }) => {
+  test("counts refused and repeated requests, but not refused tokens", async ({ server }) => {
     const token = await server.token(["programs:read", "persons:write"]);
     const person = { kinds: [], provenance: { source: "crm" } };
     const key = { "idempotency-key": "k" };
@@ -83,7 +83,7 @@ describe("300 requests a minute", () => {
     expect([stranger.status, stranger.headers.get("x-ratelimit-remaining")]).toEqual([401, null]);
   });
 
-  plain("hold for two processes on one database together", async () => {
+  plain("is shared by two processes on one database", async () => {
     const { servers, close } = await openServersOnOneDatabase(2, { PROGRAMME_REQUESTS_PER_MINUTE: String(limit) });
     const [first, second] = servers as [TestServer, TestServer];
     const token = await first.token();

@@ -83,7 +83,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
   });
 });
 
-test("every variable of every template has values, but for those that only the service can make", async ({
+test("every variable of every template can be completed, except those that only the service creates", async ({
   server,
 }) => {
   const round = await server.seed.round();
@@ -139,7 +139,7 @@ describe("people", () => {
     expect(await complete(plain, "get_person", "personId", "per_")).toEqual([personId]);
   });
 
-  test("are found by name where their addresses are handles", async () => {
+  test("are found by name when their addresses are handles", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "pseudonymize" });
     try {
       await server.seed.applicant({ email: "ada@example.org", name: "Ada Marsh" });
@@ -154,7 +154,7 @@ describe("people", () => {
 });
 
 describe("limits", () => {
-  test("at most a hundred values are given, and that there are more is said", async ({ server }) => {
+  test("at most a hundred values are returned, with a note that there are more", async ({ server }) => {
     const { trackId } = await server.seed.track();
     for (let count = 0; count < 130; count++) await server.seed.submission({ trackId, title: `Work ${count}` });
     const { client } = await browse(server, await server.token());
@@ -176,7 +176,7 @@ describe("limits", () => {
     }
   });
 
-  test("what the caller may not read has no values, and costs no call", async ({ server }) => {
+  test("what the caller may not read is not completed, and costs no call", async ({ server }) => {
     const { submissionId } = await server.seed.submission();
     const browser = await browse(server, await server.token(["programs:read"]));
     const calls = await callsOf(server, async () => {

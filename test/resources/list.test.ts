@@ -66,7 +66,7 @@ test("templates, lists of the organisation and prompts have titles", async ({ se
   }
 });
 
-test("goes on from its cursor without losing or repeating a programme", async ({ server }) => {
+test("continues from its cursor without losing or repeating a programme", async ({ server }) => {
   for (let count = 0; count < 120; count++) {
     await server.seed.program({ programId: `prg_${count}`, lifecycleStatus: "completed" });
   }
@@ -83,7 +83,7 @@ test("goes on from its cursor without losing or repeating a programme", async ({
   expect(new Set(seen).size).toBe(122);
 });
 
-test("knows no cursor but its own", async ({ server }) => {
+test("refuses a foreign cursor", async ({ server }) => {
   const { client } = await browse(server, await server.token());
   expect(await refusal(client.listResources({ cursor: "abc" }))).toMatchObject({ code: -32602 });
   expect(await refusal(client.listResourceTemplates({ cursor: "abc" }))).toMatchObject({ code: -32602 });

@@ -49,7 +49,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
 });
 
 describe.each(names)("%s", (name) => {
-  test("is offered with just the scopes of its tools, and names no tool that the caller lacks", async ({ server }) => {
+  test("is offered for the scopes of its tools, and names no tool that the caller lacks", async ({ server }) => {
     const { programId, roundId, trackId } = await server.seed.round();
     const given = { programId, roundId, trackId };
     const all = await browse(server, await server.token());
@@ -119,7 +119,7 @@ test("arguments are completed like the variables of the same name", async ({ ser
 });
 
 describe("arguments", () => {
-  test("that are missing, unknown, of another tenant or no id are refused", async ({ server }) => {
+  test("that are missing, unknown, of another tenant or not an id are refused", async ({ server }) => {
     const { programId, roundId } = await server.seed.round();
     const elsewhere = await server.seed.round();
     const foreign = await (await server.other()).seed.program({ name: "Secret plans" });
@@ -141,7 +141,7 @@ describe("arguments", () => {
   });
 });
 
-test("jobs whose tools this installation withholds are not offered", async () => {
+test("prompts whose tools are disabled are not offered", async () => {
   const { server, close } = await openTestServer({ PROGRAMME_READ_ONLY: "true" });
   try {
     const { programId } = await server.seed.program();

@@ -10,7 +10,7 @@ import { waitFor } from "../support/wait.ts";
 import { browse, browsers, quiet, refusal } from "./browsers.ts";
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
-  test("hears of a change by REST within a second", async ({ server }) => {
+  test("is notified of a change made over REST", async ({ server }) => {
     const { submissionId, programId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const other = await server.seed.submission({ state: "SUBMITTED" });
     const changing = [
@@ -38,7 +38,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     expect(browser.heard).toEqual({ updated: changing, lists: [] });
   });
 
-  test("hears nothing of another tenant, whatever it follows", async ({ server }) => {
+  test("is never notified of another tenant's changes", async ({ server }) => {
     const neighbour = await server.other();
     const { submissionId, programId, version } = await neighbour.seed.submission({ state: "SUBMITTED" });
     const followed = [
@@ -66,7 +66,9 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     expect(browser.heard.lists).toEqual(["resources"]);
   });
 
-  test("follows only what its token may read, what exists and what names nobody", async ({ server }) => {
+  test("can subscribe only to what its token may read, what exists and what has no personal data in its URI", async ({
+    server,
+  }) => {
     const { submissionId } = await server.seed.submission();
     const { reviewerId } = await server.seed.reviewer();
     const browser = await connect(server, await server.token(["submissions:read", "emails:read", "reviewers:read"]));
@@ -84,7 +86,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
   });
 });
 
-test("a 2025-era client is told why it cannot follow something", async ({ server }) => {
+test("a 2025-era client gets the reason why it cannot subscribe to a resource", async ({ server }) => {
   const { submissionId } = await server.seed.submission();
   const { client } = await (browsers["2025-era over HTTP"] as typeof browse)(
     server,
@@ -101,8 +103,8 @@ test("a 2025-era client is told why it cannot follow something", async ({ server
   });
 });
 
-describe("parts and sums", () => {
-  test("are told with the records that they are made of", async ({ server }) => {
+describe("lists and summaries", () => {
+  test("are reported as changed with the records that they contain", async ({ server }) => {
     const round = await server.seed.round();
     const submission = await server.seed.submission({
       trackId: round.trackId,
@@ -124,7 +126,7 @@ describe("parts and sums", () => {
 });
 
 describe("limits", () => {
-  test("one client follows at most 256 resources", async ({ server }) => {
+  test("one client subscribes to at most 256 resources", async ({ server }) => {
     const browser = await browse(server, await server.token());
     const uris = Array.from({ length: 300 }, (_, index) => `programme://programs/prg_${index}`);
     expect(await browser.follow(...uris)).toEqual(uris.slice(0, 256));
@@ -133,7 +135,7 @@ describe("limits", () => {
     expect(await browser.follow("programme://programs")).toEqual(["programme://programs"]);
   });
 
-  test("one caller has at most 16 streams over HTTP, and has those back that it closes", async ({ server }) => {
+  test("one caller has at most 16 streams over HTTP, and can replace those that it closes", async ({ server }) => {
     const connect = browsers["2026-07-28 over HTTP"] as typeof browse;
     const browser = await connect(server, await server.token());
     const asked = await Promise.allSettled(Array.from({ length: 20 }, () => browser.follow("programme://programs")));
@@ -145,14 +147,14 @@ describe("limits", () => {
     await waitFor(async () => expect(await browser.follow("programme://audit")).toEqual(["programme://audit"]));
   });
 
-  test("a list of very many URIs costs little", async ({ server }) => {
+  test("thousands of URIs in one request cause few database queries", async ({ server }) => {
     const browser = await (browsers["2026-07-28 over HTTP"] as typeof browse)(server, await server.token());
     const uris = Array.from({ length: 4_900 }, (_, index) => `programme://nonsense/${index}`);
     const statements = await recordStatements(async () => expect(await browser.follow(...uris)).toEqual([]));
     expect(statements.length).toBeLessThan(10);
   });
 
-  test("a stream is opened only by a request that says so in its header", async ({ server }) => {
+  test("a stream needs the method header of subscriptions/listen", async ({ server }) => {
     const response = await fetch(`${server.origin}/mcp`, {
       method: "POST",
       headers: {
@@ -188,7 +190,7 @@ describe("on a database of several processes", () => {
     return { server, database };
   }
 
-  test.for(Object.entries(browsers))("%s hears of another process's change", async ([_, connect]) => {
+  test.for(Object.entries(browsers))("%s is notified of another process's change", async ([_, connect]) => {
     const { server, database } = await deskOnFile();
     const { programId, version } = await server.seed.program();
     const browser = await connect(server, await server.token());
@@ -200,7 +202,7 @@ describe("on a database of several processes", () => {
     expect(await browser.read(uri)).toMatchObject({ data: { name: "By another process" } });
   });
 
-  test.for(Object.entries(browsers))("%s is told when its token's scopes change", async ([_, connect]) => {
+  test.for(Object.entries(browsers))("%s is notified when its token's scopes change", async ([_, connect]) => {
     const { server, database } = await deskOnFile();
     const { programId, version } = await server.seed.program();
     const browser = await connect(server, await server.token(["programs:read", "programs:write"]));
@@ -216,7 +218,7 @@ describe("on a database of several processes", () => {
     expect(browser.heard.lists).toHaveLength(3);
   });
 
-  test("a revoked token is told nothing more, and its stream ends", async () => {
+  test("a revoked token gets no more notifications, and its stream ends", async () => {
     const { server } = await deskOnFile();
     const { programId, version } = await server.seed.program();
     const token = await server.token();

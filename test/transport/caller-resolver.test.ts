@@ -21,7 +21,7 @@ import {
 } from "../support/servers/gateway.ts";
 
 describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (behind) => {
-  test.each(clientsOverHttp)("shows clients of %s what their key may use, and refuses the rest", async (_, connect) => {
+  test.each(clientsOverHttp)("shows clients of %s what their key allows, and refuses the rest", async (_, connect) => {
     const { server, caller, admit } = await openGateway(behind);
     const program = await server.seed.program();
     const reader = await caller("reader", { scopes: ["programs:read", "feedback:write"] });
@@ -39,7 +39,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
     expect((await other.call("list_submissions", {})).isError).toBeFalsy();
   });
 
-  test("refuses product tokens and strangers plainly, and takes product tokens at REST as ever", async () => {
+  test("refuses product tokens and unknown keys at MCP, and accepts product tokens at REST", async () => {
     const { server, caller, admit } = await openGateway(behind);
     const token = await server.token();
     const { key, entry } = await caller("crm", { token });
@@ -65,7 +65,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
     expect((await rest(server, key, "list_programs", {})).status).toBe(401);
   });
 
-  test("confines expansions, resources, prompts and previews to a key's scopes", async () => {
+  test("limits expansions, resources, prompts and previews to a key's scopes", async () => {
     const { server, caller, admit } = await openGateway(behind, { PROGRAMME_CONFIRM: "ask" });
     const reviewer = await server.seed.reviewer();
     const { programId } = await server.seed.program({ name: "Secret call" });
@@ -155,7 +155,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
       expect((await readCalled(server, one, "list_reviewers", {})).isError).toBeFalsy();
     });
 
-    test("are not given each other's answers under one idempotency key", async () => {
+    test("do not get each other's answers for the same idempotency key", async () => {
       const { server, one, two } = await pair({}, [...scopes]);
       const meta = { [idempotencyMetaKey]: "run-1" };
       const args = { kinds: ["applicant"], provenance: { source: "test" } };
@@ -180,7 +180,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
       expect((await postMcp(server, one, listTools, session)).status).toBe(200);
     });
 
-    test("are told apart in the log, which with every answer keeps the product token to itself", async () => {
+    test("have different names in the log, and the product token appears neither there nor in an answer", async () => {
       const { server, one, two, log, token } = await pair({}, ["programs:read"]);
       const texts: string[] = [];
       for (const key of [one, two]) {
@@ -219,7 +219,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
     });
   });
 
-  test("tells a caller apart from the token behind it when the service refuses that", async () => {
+  test("distinguishes a refused caller from a product token that the service refuses", async () => {
     const { server, caller, admit, log } = await openGateway(behind);
     const { key, entry } = await caller("crm", { token: createRandomToken() });
     await admit(entry);

@@ -52,13 +52,13 @@ async function answerToHead(server: TestServer, path: string, token: string): Pr
   return String(chunk);
 }
 
-describe("a token that is not known", () => {
-  test.for(["/mcp", "/integrations/v1/persons"])("is refused by the head alone, at %s", async (path) => {
+describe("an unknown token", () => {
+  test.for(["/mcp", "/integrations/v1/persons"])("is refused at %s before the body is read", async (path) => {
     const server = await deskWith(300);
     expect(await answerToHead(server, path, unknownToken)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  test.for(["/mcp", "/integrations/v1/persons"])("may come so often from one address, at %s", async (path) => {
+  test.for(["/mcp", "/integrations/v1/persons"])("is rate-limited by client address at %s", async (path) => {
     const server = await deskWith(300);
     const known = await server.token();
     const ask = (token: string) =>
@@ -75,11 +75,11 @@ describe("a token that is not known", () => {
   });
 });
 
-describe.each(Object.entries(revisions))("more values than a request may hold, in %s", (_, headers) => {
+describe.each(Object.entries(revisions))("a request with too many JSON values, in %s", (_, headers) => {
   const many = Object.fromEntries(Array.from({ length: 70_000 }, (__, index) => [`a${index}`, 1]));
   const message = messageOf("tools/call", { name: "get_program", arguments: many });
 
-  test("are refused unread, use a permit and are recorded", async () => {
+  test("is refused unparsed, counts against the rate limit and is recorded", async () => {
     const server = await deskWith(300);
     const token = await server.token();
     const answer = await mcp(server, token, message, headers);
@@ -91,7 +91,7 @@ describe.each(Object.entries(revisions))("more values than a request may hold, i
     expect(entries).toMatchObject([{ status: 400, tokenId, requestId: answer.headers.get("x-request-id") }]);
   });
 
-  test("are refused for the rate alone once the permits are used up", async () => {
+  test("is refused for the rate limit once that is used up", async () => {
     const server = await deskWith(2);
     const token = await server.token();
     const statuses: number[] = [];
@@ -100,7 +100,7 @@ describe.each(Object.entries(revisions))("more values than a request may hold, i
   });
 });
 
-describe("messages that are no calls", () => {
+describe("messages other than calls", () => {
   const requestsPerMinute = 5;
   const mayCome = getMessagesPerMinute(requestsPerMinute);
   const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
@@ -110,7 +110,7 @@ describe("messages that are no calls", () => {
     ["initialize", messageOf("initialize", hello)],
     ["ping", messageOf("ping")],
     ["what is no JSON", "{"],
-  ] as const)("count too: %s", async ([, message]) => {
+  ] as const)("count against the rate limit: %s", async ([, message]) => {
     const server = await deskWith(requestsPerMinute);
     const token = await server.token();
     const statuses: number[] = [];
@@ -122,7 +122,7 @@ describe("messages that are no calls", () => {
     expect((await mcp(server, await server.token(), message)).status).not.toBe(429);
   });
 
-  test("count one by one in a batch", async () => {
+  test("are counted one by one in a batch", async () => {
     const server = await deskWith(requestsPerMinute);
     const token = await server.token();
     const batchOf = (length: number) => `[${Array.from({ length }, () => messageOf("ping")).join(",")}]`;
@@ -131,7 +131,7 @@ describe("messages that are no calls", () => {
     expect((await mcp(server, token, messageOf("ping"))).status).toBe(429);
   });
 
-  test("come in batches of a size", async () => {
+  test("have a maximum batch size", async () => {
     const server = await deskWith(300);
     const batch = `[${Array.from({ length: maxBatch + 1 }, () => messageOf("tools/list")).join(",")}]`;
     expect(await mcp(server, await server.token(), batch)).toMatchObject({
@@ -141,7 +141,7 @@ describe("messages that are no calls", () => {
   });
 });
 
-test("an answer to a body that is not read leaves the connection as it was, where little is left of it", async () => {
+test("an answer before the end of a short body keeps the connection open", async () => {
   const server = await deskWith(300);
   const headers = { authorization: `Bearer ${unknownToken}`, "content-type": "application/json" };
   const at = `${server.origin}/integrations/v1/persons`;
@@ -157,6 +157,6 @@ test.for([
   ["2001:db8::6", "2001:db8:0:0"],
   ["::1", "0:0:0:0"],
   ["fe80::1%eth0", "fe80:0:0:0"],
-])("a client at %s is told from others by %s", ([address, client]) => {
+])("a client at %s is identified by %s", ([address, client]) => {
   expect(getClientAddress(address)).toBe(client);
 });

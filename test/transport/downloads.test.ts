@@ -30,7 +30,9 @@ function altered(url: URL, changes: Record<string, string>): string {
 const refused = { status: 404, text: "This link is not valid, or no longer." };
 
 describe("a download link", () => {
-  test("gives the file to whoever holds it, as a download that no page can misuse", async ({ server }) => {
+  test("gives the file to anyone who holds the link, with headers that prevent misuse by a page", async ({
+    server,
+  }) => {
     const { url, expiresAt } = await linked(server, { fileName: 'Łódź "plan".html', contentType: "text/html" });
     expect(url.origin).toBe(server.origin);
     expect(Date.parse(expiresAt) - server.clock.now().getTime()).toBe(15 * 60 * 1000);
@@ -73,7 +75,7 @@ describe("a download link", () => {
     }
   });
 
-  test("works until the quarter of an hour is over", async ({ server }) => {
+  test("expires after 15 minutes", async ({ server }) => {
     const { url } = await linked(server);
     server.clock.advance(15 * 60 * 1000 - 1);
     expect((await send(url.href, {})).status).toBe(200);
@@ -81,7 +83,7 @@ describe("a download link", () => {
     expect(await send(url.href, {})).toMatchObject(refused);
   });
 
-  test("altered in any part is the same as none", async ({ server }) => {
+  test("that is altered in any part is not found", async ({ server }) => {
     const { url, fileId } = await linked(server);
     const other = await linked(server);
     const foreign = await linked(await server.other());
@@ -105,7 +107,7 @@ describe("a download link", () => {
     expect((await send(url.href, {})).status).toBe(200);
   });
 
-  test("opens its own tenant's file alone, though another's has the same id", async ({ server }) => {
+  test("opens only its own tenant's file, even if another tenant's file has the same id", async ({ server }) => {
     const other = await server.other();
     const { fileId, url } = await linked(server);
     const theirs = await linked(other, { fileId }, Buffer.from("theirs"));
@@ -114,7 +116,7 @@ describe("a download link", () => {
     expect((await send(url.href, {})).text).toBe(bytes.toString());
   });
 
-  test("names a record, never a path", async ({ server }) => {
+  test("identifies a record, never a path", async ({ server }) => {
     const { url, fileId, sha256 } = await linked(server);
     const paths = [
       "..%2f..%2fetc%2fpasswd",
@@ -134,7 +136,7 @@ describe("a download link", () => {
     }
   });
 
-  test("of a file that is gone is the same as none", async ({ server }) => {
+  test("of a deleted file is not found", async ({ server }) => {
     const { url } = await linked(server);
     const row = await server.seed.file({ sha256: "f".repeat(64) });
     const { body } = await rest(server, await server.token(), "get_file_download_url", { fileId: row.fileId });
@@ -149,7 +151,7 @@ describe("a download link", () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("is for reading alone", async ({ server }) => {
+  test("accepts only GET and HEAD", async ({ server }) => {
     const { url } = await linked(server);
     for (const method of ["POST", "PUT", "DELETE"]) expect((await send(url.href, { method })).status).toBe(404);
     const head = await send(url.href, { method: "HEAD" });
@@ -157,7 +159,7 @@ describe("a download link", () => {
   });
 });
 
-test("a link holds in every process of the installation, and whose bytes vanish leaves the service whole", async () => {
+test("a link works in every process, and a file that is missing on disk does not stop the service", async () => {
   const { servers, database, close } = await openServersOnOneDatabase(2);
   const [first, second] = servers as [TestServer, TestServer];
   const { url } = await linked(first);

@@ -147,7 +147,7 @@ function steady(answer: Message): Message {
 }
 
 describe.each(Object.entries(connections))("a client of %s", (_, connect) => {
-  test("is answered the same by either road", async ({ server }) => {
+  test("gets the same answer through the fast path and through the SDK", async ({ server }) => {
     const { programId } = await server.seed.program();
     const token = await server.token(["programs:read", "programs:write", "submissions:read"]);
     const [byLane, bySdk] = await Promise.all(answerPaths.map((road) => connect(server, token, road)));
@@ -159,7 +159,7 @@ describe.each(Object.entries(connections))("a client of %s", (_, connect) => {
   });
 });
 
-test("what cannot be answered at once is left to the SDK", async ({ server }) => {
+test("a request that the fast path cannot answer is passed to the SDK", async ({ server }) => {
   const token = await server.token();
   const headers = { "mcp-protocol-version": "2025-11-25" };
   const withProgress = call("list_programs", {}, { progressToken: 1 });
@@ -169,7 +169,7 @@ test("what cannot be answered at once is left to the SDK", async ({ server }) =>
   expect(plain.headers.get("x-request-id")).toMatch(/^req_/);
 });
 
-test("headers that say otherwise than the body are refused as by the SDK", async ({ server }) => {
+test("the fast path refuses headers that contradict the body, as the SDK does", async ({ server }) => {
   const token = await server.token();
   const body = withEnvelope(call("list_programs", {}));
   const good = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "list_programs" };
@@ -187,7 +187,7 @@ test("headers that say otherwise than the body are refused as by the SDK", async
   expect((await post(server, token, body, unnamed)).status).toBe(400);
 });
 
-test("a session answers its own caller alone", async ({ server }) => {
+test("a session answers only the caller that opened it", async ({ server }) => {
   const [token, other] = [await server.token(), await server.token()];
   const opened = await post(server, token, initialize, {});
   const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };

@@ -7,8 +7,8 @@ import { listTools, openGateway, postMcp, toolNames } from "../support/servers/g
 import { openTestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
-describe("the file of keys", () => {
-  test("is heeded soon after it changed, as are the files of product tokens", async () => {
+describe("the gateway keys file", () => {
+  test("is applied after it changes, without a restart, and so are the product token files", async () => {
     const { server, caller, file, directory, keep } = await openGateway("embedded");
     const [first, second] = [await server.token(["programs:read"]), await server.token(["rounds:read"])];
     const { key, entry } = await caller("crm", { token: first });
@@ -27,7 +27,7 @@ describe("the file of keys", () => {
     await waitFor(async () => expect(await status()).toBe(401));
   });
 
-  test("stays in force when what replaces it is unfit, and the log says so once", async () => {
+  test("stays in force when its replacement is invalid, which is logged once", async () => {
     const { server, app, caller, admit, file, log } = await openGateway("embedded");
     const { key, entry } = await caller("crm");
     await admit(entry);
@@ -54,7 +54,7 @@ describe("the file of keys", () => {
     expect((await postMcp(server, key, listTools)).status).toBe(401);
   });
 
-  test("ends a stream with its key, and tells of the scopes that it comes to have", async () => {
+  test("ends the streams of a removed key, and notifies clients when a key's scopes change", async () => {
     const { server, caller, admit } = await openGateway("embedded");
     const { programId } = await server.seed.program();
     const [{ key, entry }, other] = [await caller("crm"), await caller("other")];
@@ -115,7 +115,7 @@ describe("the file of keys", () => {
         writeFile(file, JSON.stringify([{ ...entry, tokenFile: undefined, tokenVariable: `a${"1".repeat(63)}` }])),
       /tokenVariable.*not a token/,
     ],
-  ])("that %s keeps the server from starting, and shows nothing of itself", async (_, spoil, message) => {
+  ])("that %s prevents the start, and its content is not shown", async (_, spoil, message) => {
     const { file, caller } = await openGateway("embedded");
     const { entry } = await caller("a");
     await writeFile(file, JSON.stringify([entry]));
@@ -140,7 +140,7 @@ describe("the file of keys", () => {
     expect((await postMcp(server, key, listTools)).body.error.data.code).toBe("gateway_token_refused");
   });
 
-  test("holds keys as hashes alone", async () => {
+  test("stores keys only as hashes", async () => {
     const { caller, admit, file } = await openGateway("embedded");
     const { key, entry } = await caller("crm");
     await admit(entry);

@@ -7,8 +7,8 @@ import { waitFor } from "../support/wait.ts";
 
 const doors = ["/mcp", "/integrations/v1/programs", "/files/x"];
 
-describe("a browser led here by a stranger", () => {
-  test.for(doors)("is turned away from %s by its Host", async (path, { server }) => {
+describe("a browser request from a foreign page (DNS rebinding)", () => {
+  test.for(doors)("to %s is refused because of its Host header", async (path, { server }) => {
     const headers = { authorization: `Bearer ${await server.token()}` };
     for (const host of ["evil.example", "evil.example:80", "localhost.evil.example", "169.254.169.254", "0.0.0.0"]) {
       expect((await send(server.origin + path, { headers: { ...headers, host } })).status, host).toBe(403);
@@ -19,7 +19,7 @@ describe("a browser led here by a stranger", () => {
     }
   });
 
-  test.for(doors)("is turned away from %s by its Origin", async (path, { server }) => {
+  test.for(doors)("to %s is refused because of its Origin header", async (path, { server }) => {
     const headers = { authorization: `Bearer ${await server.token()}` };
     for (const origin of [
       "https://evil.example",
@@ -47,7 +47,7 @@ describe("a browser led here by a stranger", () => {
     }
   });
 
-  plain("is let in by the names that the operator allows", async () => {
+  plain("is accepted for the host names that the operator allows", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_ALLOWED_HOSTS: "programme.example.org" });
     const authorization = `Bearer ${await server.token()}`;
     const ask = (headers: Record<string, string>) =>
@@ -61,7 +61,7 @@ describe("a browser led here by a stranger", () => {
     await close();
   });
 
-  plain("is let in from the pages that the operator allows, port for port", async () => {
+  plain("is accepted only from the exact origins that the operator allows", async () => {
     const { server, close } = await openTestServer({
       PROGRAMME_ALLOWED_HOSTS: "localhost",
       PROGRAMME_PUBLIC_URL: "http://localhost:8080/programme",
@@ -84,13 +84,13 @@ describe("a browser led here by a stranger", () => {
   });
 });
 
-test("/healthz answers anybody, under any name", async ({ server }) => {
+test("/healthz answers any client, under any host name", async ({ server }) => {
   const answer = await send(`${server.origin}/healthz`, { headers: { host: "10.0.0.7" } });
   expect([answer.status, answer.body]).toEqual([200, { status: "ok" }]);
 });
 
-describe("too many requests at once", () => {
-  plain("are told to come again, and those at work are finished", async () => {
+describe("concurrent requests beyond the limit", () => {
+  plain("get 503 with Retry-After, while requests in flight are finished", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
     const token = await server.token();
     const slow = [await slowRequest(server.origin, token), await slowRequest(server.origin, token)];
@@ -109,7 +109,7 @@ describe("too many requests at once", () => {
     await close();
   });
 
-  plain("make room again when their clients hang up", async () => {
+  plain("free their slots when their clients disconnect", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
     const token = await server.token();
     const slow = await slowRequest(server.origin, token);
@@ -121,8 +121,8 @@ describe("too many requests at once", () => {
   });
 });
 
-describe("a client that is slow", () => {
-  test("to send holds nobody up", async ({ server }) => {
+describe("a slow client", () => {
+  test("that sends its request slowly does not block other clients", async ({ server }) => {
     const token = await server.token();
     const slow = await Promise.all(Array.from({ length: 20 }, () => slowRequest(server.origin, token)));
     for (let count = 0; count < 20; count++) expect((await rest(server, token, "list_programs", {})).status).toBe(200);
@@ -131,7 +131,7 @@ describe("a client that is slow", () => {
     for (const { socket } of slow) socket.destroy();
   });
 
-  test("to read holds nobody up", async ({ server }) => {
+  test("that reads its response slowly does not block other clients", async ({ server }) => {
     const token = await server.token();
     const headers = `Host: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     const sockets = Array.from({ length: 10 }, () => open(server.origin));
@@ -145,7 +145,7 @@ describe("a client that is slow", () => {
   });
 });
 
-plain("closing lets the request at hand finish and takes no other", async () => {
+plain("a server that closes finishes the request in flight and accepts no other", async () => {
   const { server, close } = await openTestServer();
   const slow = await slowRequest(server.origin, await server.token());
   const closed = close();

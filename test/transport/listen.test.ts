@@ -50,9 +50,7 @@ async function listen(server: TestServer, watched = true) {
 
 const change = { entityType: "program", entityId: "prg_1", programId: "prg_1", submissionId: null };
 
-test("a client that reads nothing has its stream closed, and costs no more than what waits for it", async ({
-  server,
-}) => {
+test("the stream of a client that does not read is closed once its buffer is full", async ({ server }) => {
   const { response, watchers, stopped } = await listen(server);
   for (let times = 0; times < 1_500; times++) watchers[0]?.changed([change]);
   await waitFor(() => expect(stopped).toEqual(["stopped"]));
@@ -61,7 +59,7 @@ test("a client that reads nothing has its stream closed, and costs no more than 
   expect(frames.length).toBeGreaterThan(900);
 });
 
-test("a client that reads may be told any number of changes", async ({ server }) => {
+test("a client that reads receives any number of notifications", async ({ server }) => {
   const { response, watchers, stopped, listening } = await listen(server);
   const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
   let heard = 0;
@@ -81,7 +79,7 @@ test("a client that reads may be told any number of changes", async ({ server })
   await waitFor(() => expect(stopped).toEqual(["stopped"]));
 });
 
-test("where changes cannot be followed, nothing is promised", async ({ server }) => {
+test("subscriptions are not offered where changes cannot be followed", async ({ server }) => {
   const { response } = await listen(server, false);
   const text = await response.text();
   expect(text).toContain("notifications/subscriptions/acknowledged");

@@ -41,14 +41,14 @@ function messageOf({ text }: RawAnswer) {
 const entries = Object.entries(clients);
 
 describe.each(entries)("a client of %s", (_, connect) => {
-  test("sees a tool for every operation, in one order", async ({ server }) => {
+  test("lists a tool for every operation, in a stable order", async ({ server }) => {
     const client = await connect(server, await server.token());
     const names = (await client.list()).map(({ name }) => name);
     expect(names.slice(0, 58)).toEqual(operationNames);
     expect(names.slice(58)).toEqual(["list_events", "get_connection"]);
   });
 
-  test("sees the tools that its scopes allow, and is told why another is refused", async ({ server }) => {
+  test("lists only the tools that its scopes allow, and gets the reason when it calls another", async ({ server }) => {
     const client = await connect(server, await server.token(["programs:read", "feedback:write"]));
     const names = (await client.list()).map(({ name }) => name);
     expect(names.slice(0, 3).toSorted()).toEqual(["get_program", "list_programs", "release_feedback"]);
@@ -58,7 +58,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
     expect(refused.next).toContain("persons:read");
   });
 
-  test("gets data, structured and as text", async ({ server }) => {
+  test("gets data as structured content and as text", async ({ server }) => {
     const program = await server.seed.program();
     const client = await connect(server, await server.token());
     // Who knows a tool's output schema checks results against it.
@@ -80,7 +80,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
     }
   });
 
-  test("is told what was wrong and what to do next", async ({ server }) => {
+  test("gets errors that say what is wrong and what to do next", async ({ server }) => {
     const { programId } = await server.seed.program({ lifecycleStatus: "draft" });
     const client = await connect(server, await server.token());
     const refusals: [ToolResult, string, string][] = [
@@ -107,7 +107,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
     }
   });
 
-  test("is refused an argument that does not exist, by its path", async ({ server }) => {
+  test("gets a refusal that names the path of an unknown argument", async ({ server }) => {
     const { programId } = await server.seed.program();
     const client = await connect(server, await server.token());
     const args = { programId, version: 0, branding: { pages: { landing: { surprise: "x" } } } };
@@ -120,7 +120,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
     });
   });
 
-  test("may call many tools at once", async ({ server }) => {
+  test("can call many tools concurrently", async ({ server }) => {
     const programs = [];
     for (let count = 0; count < 25; count++) programs.push(await server.seed.program({ name: `Call ${count}` }));
     const client = await connect(server, await server.token());
@@ -128,7 +128,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
     expect(results.map((result) => result.structuredContent?.data)).toEqual(programs);
   });
 
-  test("is told how long to wait when it asked too often", async () => {
+  test("gets the time to wait when it exceeds the rate limit", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
     const client = await connect(server, await server.token());
     const results = [
@@ -145,7 +145,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
 });
 
 describe.each(clientsOverHttp)("a client of %s", (_, connect) => {
-  test("is let in by a valid token alone, at every request", async ({ server }) => {
+  test("needs a valid token for every request", async ({ server }) => {
     const token = await server.token();
     const client = await connect(server, token);
     await client.call("list_programs", {});
@@ -173,7 +173,7 @@ describe.each(clientsOverHttp)("a client of %s", (_, connect) => {
 });
 
 describe("over HTTP", () => {
-  test("nobody is let in without a token", async ({ server }) => {
+  test("a request without a token is refused", async ({ server }) => {
     const answer = await post(server, undefined, listTools);
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect(answer.body).toMatchObject({ jsonrpc: "2.0", error: { data: { code: "unauthorized" } } });
@@ -183,7 +183,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("requests with the same number by different callers get their own answers", async ({ server, service }) => {
+  test("requests of different callers with the same JSON-RPC id get their own answers", async ({ server, service }) => {
     const other = await service.other();
     const scenes = await Promise.all(
       [server, other].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
@@ -236,7 +236,7 @@ describe("over HTTP", () => {
     expect(await sessionOf({ ...initialize, params: { ...params, _meta: envelope } }, named)).toBeNull();
   });
 
-  test("the audit log names the request as its answer does", async ({ server }) => {
+  test("the audit log and the response have the same request id", async ({ server }) => {
     const token = await server.token();
     const { programId } = await server.seed.program();
     const answer = await post(server, token, callTool("get_program", { programId }));
@@ -245,7 +245,7 @@ describe("over HTTP", () => {
     expect(entry?.requestId).toBe(answer.headers.get("x-request-id"));
   });
 
-  test("what is no message is refused", async ({ server }) => {
+  test("a body that is not a JSON-RPC message is refused", async ({ server }) => {
     const token = await server.token();
     const broken = await post(server, token, "{");
     expect([broken.status, broken.body.error.code]).toEqual([400, -32700]);

@@ -77,7 +77,7 @@ describe("a token is refused", () => {
     await expectRefused(server, await issuer.token({ typ: "Refresh" }, { header: { typ: "JWT" } }));
   });
 
-  test("that is signed by nobody, by a public key as a secret, by another's key, or altered", async () => {
+  test("that is unsigned, signed with the public key as an HMAC secret, signed with another key, or altered", async () => {
     const { server, issuer } = await openGuardedServer();
     const good = await issuer.token();
     const payload = JSON.parse(Buffer.from(good.split(".")[1] ?? "", "base64url").toString());
@@ -108,7 +108,7 @@ describe("a token is refused", () => {
     expect(await readStatus(server, good)).toBe(200);
   });
 
-  test("whatever is presented as a token of the service", async () => {
+  test("that is a product token", async () => {
     const { server, product } = await openGuardedServer();
     await expectRefused(server, product);
   });
@@ -120,7 +120,7 @@ function withHeader(token: string, given: object): string {
   return [Buffer.from(JSON.stringify(header)).toString("base64url"), ...rest].join(".");
 }
 
-describe("a token is taken", () => {
+describe("a token is accepted", () => {
   test.each<[string, Record<string, unknown>]>([
     ["one audience of several", { aud: ["https://other.example.org", "OWN"] }],
     ["scopes as a list", { scope: undefined, scp: ["programs:read"] }],
@@ -133,7 +133,7 @@ describe("a token is taken", () => {
     expect(await toolNames(server, token)).toContain("list_programs");
   });
 
-  test.each(["RS256", "PS256", "ES384", "EdDSA"])("signed with %s, of whichever kind", async (alg) => {
+  test.each(["RS256", "PS256", "ES384", "EdDSA"])("that is signed with %s, whatever its type", async (alg) => {
     const { server, issuer } = await openGuardedServer();
     await issuer.rotate({ alg });
     for (const typ of ["at+jwt", "JWT", undefined]) {
@@ -157,7 +157,7 @@ describe("a token is taken", () => {
     expect(await readStatus(server, await issuer.token(given, { header }))).toBe(200);
   });
 
-  test("by the name that the operator gave as audience, from keys at the place that they gave", async () => {
+  test("for the audience and the JWKS address that the operator configured", async () => {
     const issuer = await openIssuer(new TestClock(), "api://programme");
     const { server } = await openServerGuardedBy(issuer, {
       PROGRAMME_OAUTH_AUDIENCE: "api://programme",
@@ -170,7 +170,7 @@ describe("a token is taken", () => {
 });
 
 describe("the issuer's keys", () => {
-  test("are fetched once for any number of tokens", async () => {
+  test("are fetched once for concurrent tokens", async () => {
     const { server, issuer } = await openGuardedServer();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => issuer.token()));
     const statuses = await Promise.all([...tokens, ...tokens].map((token) => readStatus(server, token)));
@@ -178,7 +178,7 @@ describe("the issuer's keys", () => {
     expect(issuer.asked).toEqual(["/.well-known/oauth-authorization-server", "/jwks"]);
   });
 
-  test("may change: a new one is taken, one that was withdrawn is refused, strangers' names fetch nothing", async () => {
+  test("are rotated: a new key is accepted, a withdrawn key is refused, unknown key ids fetch nothing", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const { server, issuer } = await openGuardedServer();
     const old = await issuer.token({}, { lastsSeconds: 86_400 });
@@ -208,7 +208,7 @@ describe("the issuer's keys", () => {
     ["has something else than keys", (issuer) => (issuer.keyText = '{"keys":"none"}')],
     ["has keys half written", (issuer) => (issuer.keyText = '{"keys":[')],
     ["names keys in the clear", (issuer) => (issuer.metadata = { jwks_uri: "http://keys.example.org/jwks" })],
-  ])("cannot be had while the issuer %s: callers are told to wait, and it is not asked for each", async (_, spoil) => {
+  ])("are unavailable while the issuer %s: callers get 503, and the issuer is not asked for each request", async (_, spoil) => {
     const { server, issuer } = await openGuardedServer();
     spoil(issuer);
     const token = await issuer.token();
@@ -220,7 +220,7 @@ describe("the issuer's keys", () => {
     expect(issuer.asked.length).toBeLessThanOrEqual(3);
   });
 
-  test("are asked for again when the issuer is back, and nobody waits long for one that hangs", async () => {
+  test("are fetched again when the issuer is back, and a hanging issuer times out", async () => {
     const { server, issuer } = await openGuardedServer();
     // Whole milliseconds, because sums of fractions are inexact.
     const [{ timeout }, startedMs] = [AbortSignal, Math.ceil(performance.now())];

@@ -27,8 +27,8 @@ import { waitFor } from "../support/wait.ts";
 
 const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
 
-describe("what says where tokens are issued", () => {
-  test("is a document of RFC 9728, at the server's own path and where else clients look", async () => {
+describe("the protected resource metadata", () => {
+  test("is served as RFC 9728 requires, at the server's own path and at the root", async () => {
     const { server, issuer } = await openGuardedServer();
     for (const path of ["", "/mcp"]) {
       const answer = await send(`${server.origin}/.well-known/oauth-protected-resource${path}`, {});
@@ -46,7 +46,7 @@ describe("what says where tokens are issued", () => {
     for (const path of elsewhere) expect((await send(server.origin + path, {})).status, path).toBe(404);
   });
 
-  test("asks for no more than what is offered needs", async () => {
+  test("lists only scopes that the offered tools need", async () => {
     const { server } = await openGuardedServer("embedded", { PROGRAMME_TOOLS: "list_programs,list_rounds" });
     const { body } = await send(`${server.origin}/.well-known/oauth-protected-resource`, {});
     expect(body.scopes_supported).toEqual(["programs:read", "rounds:read"]);
@@ -56,7 +56,7 @@ describe("what says where tokens are issued", () => {
     });
   });
 
-  test("is not there without an issuer, and the challenge stays plain", async () => {
+  test("does not exist without an issuer, and the challenge then names none", async () => {
     const { server, close } = await openTestServer();
     onTestFinished(close);
     expect((await send(`${server.origin}/.well-known/oauth-protected-resource`, {})).status).toBe(404);
@@ -64,7 +64,7 @@ describe("what says where tokens are issued", () => {
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
-  test("is behind a proxy's path too, as the public address has it", async () => {
+  test("includes the path of the public URL behind a proxy", async () => {
     const { server, close } = await openTestServer({
       PROGRAMME_PUBLIC_URL: "https://calls.example.org/agents",
       PROGRAMME_OAUTH_ISSUER: "https://login.example.org/",
@@ -82,8 +82,8 @@ describe("what says where tokens are issued", () => {
   });
 });
 
-describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %s service", (behind) => {
-  test.each(clientsOverHttp)("opens what its scopes name to a client of %s", async (_, connect) => {
+describe.each<Behind>(["embedded", "remote"])("an access token of the issuer, with the %s service", (behind) => {
+  test.each(clientsOverHttp)("allows a client of %s what its scopes allow", async (_, connect) => {
     const { server, issuer } = await openGuardedServer(behind);
     const program = await server.seed.program();
     const client = await connect(server, await issuer.token({ scope: "openid programs:read feedback:write profile" }));
@@ -93,7 +93,7 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
     expect((await client.call("list_programs", {})).structuredContent?.data).toEqual([program]);
   });
 
-  test("counts as far as its subject's entry goes, and stands for that entry's product token", async () => {
+  test("is limited by its subject's entry and uses that entry's product token", async () => {
     const { server, issuer, tokenFile, admit, keep } = await openGuardedServer(behind);
     const other = await server.other();
     const [mine, theirs] = [await server.seed.program(), await other.seed.program()];
@@ -111,7 +111,7 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
     expect(beyond).toMatchObject({ code: "insufficient_scope", details: { requiredScopes: ["submissions:read"] } });
   });
 
-  test("is asked to come back with more, once and for all that a call needs", async () => {
+  test("with too few scopes gets one challenge for all scopes that the call needs", async () => {
     const { server, issuer, tokenFile, admit } = await openGuardedServer(behind);
     await admit({ name: "anna", subject: "anna", tokenFile, scopes: [...ordinary] });
     const { programId } = await server.seed.program();
@@ -139,7 +139,7 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
   });
 });
 
-test("a call by way of the tool that calls others is weighed as what it calls", async () => {
+test("a call through call_tool needs the scopes of the tool that it calls", async () => {
   const { server, issuer } = await openGuardedServer("embedded", { PROGRAMME_TOOL_MODE: "search" });
   const token = await issuer.token({ scope: "programs:read" });
   const by = (name: string) => postMcp(server, token, callTool("call_tool", { name, arguments: {} }));
@@ -150,7 +150,7 @@ test("a call by way of the tool that calls others is weighed as what it calls", 
 });
 
 describe("subjects", () => {
-  test("that no entry names are left out where any is named, and told so without another challenge", async () => {
+  test("without an entry are refused without a challenge if another subject has an entry", async () => {
     const { server, issuer, log } = await openGuardedServer("embedded", { PROGRAMME_TOKEN: createRandomToken() });
     const answer = await postMcp(server, await issuer.token({ sub: "mallory@example.org" }), listTools);
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([403, null]);
@@ -158,7 +158,7 @@ describe("subjects", () => {
     expect(log.join("\n")).not.toContain("mallory");
   });
 
-  test("all stand for PROGRAMME_TOKEN where none is named, with the scopes of their tokens", async () => {
+  test("all use PROGRAMME_TOKEN with their tokens' scopes if no subject has an entry", async () => {
     const { server, issuer } = await openShared();
     const program = await server.seed.program();
     for (const sub of ["anna", "otto"]) {
@@ -170,7 +170,7 @@ describe("subjects", () => {
     }
   });
 
-  test("are not each other, though one product token stands behind them", async () => {
+  test("that share a product token are different callers", async () => {
     const { server, issuer, tokenFile, admit } = await openGuardedServer("embedded", { PROGRAMME_CONFIRM: "ask" });
     await admit(...["anna", "otto"].map((name) => ({ name, subject: name, tokenFile })));
     const scope = ordinary.join(" ");
@@ -199,7 +199,7 @@ describe("subjects", () => {
 });
 
 describe("a session", () => {
-  test("runs each request with the very token that came with it", async () => {
+  test("runs each request with the token of that request", async () => {
     const { server, issuer } = await openGuardedServer();
     const { programId } = await server.seed.program();
     const narrow = await issuer.token({ scope: "programs:read" }, { lastsSeconds: 60 });
@@ -221,7 +221,7 @@ describe("a session", () => {
   });
 });
 
-test("a stream ends with the token that opened it", async () => {
+test("a stream ends when the token that opened it expires", async () => {
   const { server, issuer } = await openGuardedServer();
   const { programId } = await server.seed.program();
   const token = await issuer.token({ scope: "programs:read" }, { lastsSeconds: 60 });
@@ -238,7 +238,7 @@ test("a stream ends with the token that opened it", async () => {
   expect(browser.heard.updated).toEqual([uri]);
 });
 
-describe("clients that know nothing but the address", () => {
+describe("clients that know only the address of the server", () => {
   type Connect = (
     server: TestServer,
     issuer: TestIssuer,
@@ -289,7 +289,7 @@ describe("clients that know nothing but the address", () => {
     expect(issuer.requests[1]?.scope).toContain("rounds:read");
   });
 
-  test("a human who agrees to no more is not asked for ever", async () => {
+  test("a human who grants no further scopes is not asked again and again", async () => {
     const { server, issuer } = await openGuardedServer();
     issuer.consent = ["programs:read"];
     const client = await (connects["2026-07-28"] as Connect)(server, issuer);
@@ -298,7 +298,7 @@ describe("clients that know nothing but the address", () => {
   });
 });
 
-test("neither the issuer's tokens nor the product's come into any answer or the log", async () => {
+test("neither access tokens nor product tokens appear in an answer or the log", async () => {
   const { server, issuer, log, product } = await openGuardedServer();
   const tokens = [
     await issuer.token(),
@@ -330,7 +330,7 @@ test("neither the issuer's tokens nor the product's come into any answer or the 
   }
 });
 
-describe("settings that cannot work are refused at the start", () => {
+describe("invalid OAuth settings prevent the start", () => {
   const issuer = { PROGRAMME_OAUTH_ISSUER: "https://login.example.org" };
   const whole = { ...issuer, PROGRAMME_PUBLIC_URL: "https://calls.example.org", PROGRAMME_TOKEN: "f".repeat(64) };
 
@@ -347,7 +347,7 @@ describe("settings that cannot work are refused at the start", () => {
     expect(() => loadConfig(environment)).toThrow(message);
   });
 
-  test("an issuer's name is kept to the letter, and the address of MCP is what tokens are for", () => {
+  test("the issuer is compared exactly, and the audience is the address of MCP", () => {
     const { oauth } = loadConfig({ ...whole, PROGRAMME_OAUTH_ISSUER: "https://login.example.org/" });
     const resource = "https://calls.example.org/mcp";
     expect(oauth).toEqual({ issuer: "https://login.example.org/", jwksUri: undefined, resource, audience: resource });

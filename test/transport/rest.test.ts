@@ -80,14 +80,14 @@ describe("a body", () => {
       {},
     ],
     ["nested as deep as allowed", withMetadata(nested(30)), {}],
-  ])("%s is taken, and kept as it is", async ([, body, headers], { server }) => {
+  ])("%s is accepted and stored as it is", async ([, body, headers], { server }) => {
     const answer = await ask(server, "POST", "/persons", { body, headers });
     expect(answer.status, answer.text).toBe(201);
     const { metadata = {} } = JSON.parse(body);
     expect(JSON.stringify(answer.body.data.metadata)).toBe(JSON.stringify(metadata));
   });
 
-  test("that cannot be read is nobody's business without a token, or with too narrow a one", async ({ server }) => {
+  test("that cannot be parsed is not reported to a caller without a sufficient token", async ({ server }) => {
     const url = `${server.origin}/integrations/v1/persons`;
     const send415 = (headers: Headers_) => send(url, { method: "POST", headers }, "{");
     expect((await send415({})).body.error.code).toBe("unauthorized");
@@ -95,7 +95,7 @@ describe("a body", () => {
     expect((await send415({ authorization: `Bearer ${narrow}` })).body.error.code).toBe("insufficient_scope");
   });
 
-  test("where none belongs is refused by its names", async ({ server }) => {
+  test("is refused for an operation without a body", async ({ server }) => {
     const { feedbackId } = await server.seed.feedback(await server.seed.submission());
     const answer = await ask(server, "POST", `/feedbacks/${feedbackId}/release`, { body: '{"now":true}' });
     expect(answer.body.error.details.issues).toMatchObject([{ path: "now", code: "unrecognized_keys" }]);
@@ -121,7 +121,7 @@ describe("a query", () => {
     ["constructor=1", "constructor"],
     ["__proto__=1", "__proto__"],
     ["limit[]=1", "limit[]"],
-  ])("%s is refused by its name", async ([query, path], { server }) => {
+  ])("%s is refused with the parameter's name", async ([query, path], { server }) => {
     const answer = await ask(server, "GET", `/programs?${query}`);
     expect(answer).toMatchObject({
       status: 400,
@@ -129,7 +129,7 @@ describe("a query", () => {
     });
   });
 
-  test("asks for more than a page holds and gets a page", async ({ server }) => {
+  test("with a limit above the maximum gets a full page", async ({ server }) => {
     for (let count = 0; count < 101; count++) await server.seed.program();
     const { body } = await ask(server, "GET", "/programs?limit=1000");
     expect([body.data.length, body.meta.hasMore]).toEqual([100, true]);
@@ -182,13 +182,13 @@ describe("a path", () => {
     ["%00", 400],
     ["x%00y", 400],
     ["x".repeat(256), 400],
-  ])("variable %j is a mere id", async ([id, status], { server }) => {
+  ])("variable %j is treated as an id", async ([id, status], { server }) => {
     await server.seed.program();
     const answer = await ask(server, "GET", `/programs/${id}`);
     expect([answer.status, answer.body?.success]).toEqual([status, false]);
   });
 
-  test("variable that looks like a word of the interface is no id", async ({ server }) => {
+  test("variable that equals a path segment of the interface is not an id", async ({ server }) => {
     expect((await ask(server, "GET", "/persons/resolve")).body.error.code).toBe("validation_failed");
     expect((await ask(server, "GET", "/persons/resolve?email=a@example.org")).body.data).toEqual([]);
   });
@@ -229,31 +229,31 @@ describe("a token", () => {
     "bearer",
     "Token x",
     "Bearer a b",
-  ])("as %j is none", async (authorization, { server }) => {
+  ])("in the form %j is not accepted", async (authorization, { server }) => {
     const answer = await ask(server, "GET", "/programs", { headers: { authorization } });
     expect([answer.status, answer.body.error.code]).toEqual([401, "unauthorized"]);
   });
 
-  test("is known by any case of its scheme and digits", async ({ server }) => {
+  test("is accepted in upper and lower case", async ({ server }) => {
     const token = await server.token();
     for (const authorization of [`bearer ${token}`, `BEARER  ${token.toUpperCase()}`]) {
       expect((await ask(server, "GET", "/programs", { headers: { authorization } })).status).toBe(200);
     }
   });
 
-  test("in the query is none", async ({ server }) => {
+  test("in the query is not accepted", async ({ server }) => {
     const url = `${server.origin}/integrations/v1/programs?access_token=${await server.token()}`;
     expect((await send(url, {})).body.error.code).toBe("unauthorized");
   });
 });
 
-test("the OpenAPI document is served to everybody", async ({ server }) => {
+test("the OpenAPI document is served without a token", async ({ server }) => {
   const answer = await send(`${server.origin}/integrations/v1/openapi.json`, {});
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
   expect(answer.body).toEqual(JSON.parse(JSON.stringify(createOpenapiDocument())));
 });
 
-test("every answer names its request, no two the same", async ({ server }) => {
+test("every answer has its own request id", async ({ server }) => {
   const token = await server.token();
   const urls = [
     "/integrations/v1/programs",

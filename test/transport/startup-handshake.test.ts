@@ -67,7 +67,7 @@ function answerHandshake(config: Config, transport: StdioTransport): StartupHand
 describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
   test.each(
     Object.entries(environments),
-  )("is told early what it would be told later: %s", async (_name, environment) => {
+  )("gets the same answer before and after the service is open: %s", async (_name, environment) => {
     const config = configOf(environment);
     const [here, there] = createStdioPair();
     answerHandshake(config, there);
@@ -91,7 +91,7 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
     expect(told(early)).toEqual(told(late));
   });
 
-  test("goes on with the service that is opened once it wants more, and hears nothing twice", async () => {
+  test("continues with the service once it needs it, and gets no answer twice", async () => {
     const config = configOf({});
     const [here, there] = createStdioPair();
     const handshake = answerHandshake(config, there);
@@ -109,10 +109,10 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
   });
 });
 
-describe("the wire", () => {
+describe("the startup handshake", () => {
   const ping = (id: number): JSONRPCMessage => ({ jsonrpc: "2.0", id, method: "ping" });
 
-  test("says that nothing is wanted of a client that only looked", async () => {
+  test("reports that a client which only listed tools does not need the service", async () => {
     const [here, there] = createStdioPair();
     const handshake = answerHandshake(configOf({}), there);
     const { client, connect } = clientOn(here, "legacy");
@@ -122,7 +122,7 @@ describe("the wire", () => {
     expect(await handshake.needsService).toBe(false);
   });
 
-  test("keeps no more than a few messages", async () => {
+  test("buffers only a few messages", async () => {
     const [here, there] = createStdioPair();
     const handshake = answerHandshake(configOf(product), there);
     await here.start();
@@ -133,7 +133,7 @@ describe("the wire", () => {
   });
 });
 
-test("nobody is greeted where only the service can say which tools there are", async () => {
+test("there is no early answer where only the service knows the tools", async () => {
   const [, there] = createStdioPair();
   expect(startHandshake(configOf({ PROGRAMME_TOKEN: productToken }), there)).toBeUndefined();
   expect(startHandshake(configOf({ PROGRAMME_TOOL_MODE: "search" }), there)).toBeUndefined();

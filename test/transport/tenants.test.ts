@@ -46,7 +46,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     expect(readError(foreign as NonNullable<typeof foreign>).code).toBe("not_found");
   });
 
-  test("are answered apart when they ask at once under the same number", async () => {
+  test("get their own answers to concurrent requests with the same JSON-RPC id", async () => {
     const { one, two } = await scene();
     const scenes = await Promise.all(
       [one, two].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
@@ -63,7 +63,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     }
   });
 
-  test("learn of their own token's scopes alone", async () => {
+  test("each learn only their own token's scopes", async () => {
     const { one, two } = await scene({ PROGRAMME_SCOPES: "" });
     const [few, all] = [await one.token(["programs:read"]), await two.token()];
     const before = await toolNames(one, few);
@@ -74,7 +74,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     expect((await readCalled(two, all, "list_reviewers", {})).isError).toBeFalsy();
   });
 
-  test("lose their own token alone", async () => {
+  test("each lose only their own revoked token", async () => {
     const { one, two, app } = await scene();
     const [unknown, good] = [createRandomToken(), await two.token()];
     expect(readError(await readCalled(one, unknown, "list_programs", {})).code).toBe("invalid_token");
@@ -83,7 +83,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     await expect(app.upstream.identify(unknown)).rejects.toMatchObject({ code: "invalid_token" });
   });
 
-  test("use up their own rate alone, and their own export", async () => {
+  test("each use up only their own rate limit and export quota", async () => {
     const { one, two } = await scene({ PROGRAMME_REQUESTS_PER_MINUTE: "4" });
     const [mine, theirs] = [await one.token(), await two.token()];
     const { programId } = await one.seed.program();
@@ -96,7 +96,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     expect((await readCalled(two, theirs, "list_programs", {})).isError).toBeFalsy();
   });
 
-  test("hold their own sessions, under whatever id", async () => {
+  test("cannot use each other's session ids", async () => {
     const { one, two } = await scene();
     const [mine, theirs] = [await one.token(), await two.token()];
     const session = await openSession(one, mine);
@@ -105,7 +105,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     expect((await postMcp(one, mine, listTools, session)).status).toBe(200);
   });
 
-  test("confirm their own calls alone", async () => {
+  test("can confirm only their own calls", async () => {
     const { one, two } = await scene({ PROGRAMME_CONFIRM: "ask" });
     const [mine, theirs, third] = [await one.token(), await two.token(), await one.token()];
     const { submissionId, version } = await one.seed.submission({ state: "IN_REVIEW" });
@@ -122,7 +122,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     expect(own.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
   });
 
-  test("open their own handles alone", async () => {
+  test("can resolve only their own handles", async () => {
     const { one, two } = await scene({ PROGRAMME_PRIVACY: "pseudonymize" });
     const [mine, theirs] = [await one.token(), await two.token()];
     const given = { primaryEmail: "same@example.org" };
@@ -134,7 +134,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     expect(readError(await readCalled(two, theirs, "resolve_persons", { email: shown })).code).toBe("invalid_handle");
   });
 
-  test("are shown person fields by their own schema alone", async () => {
+  test("see person fields by their own schema only", async () => {
     const { one, two } = await scene({ PROGRAMME_SCOPES: scopesWithout(sensitiveScope).join() });
     const customFields = { [personFieldIds.standard]: "weaving" };
     const schema = await one.seed.personSchema();
@@ -149,7 +149,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     expect(shown).toEqual([customFields, {}]);
   });
 
-  test("use the same idempotency key, each for a change of its own", async () => {
+  test("can use the same idempotency key for different changes", async () => {
     const { one, two } = await scene();
     const meta = { [idempotencyMetaKey]: "run-1" };
     for (const tenant of [one, two]) {
@@ -163,7 +163,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     }
   });
 
-  test("hear of their own token's scopes alone", async () => {
+  test("are notified only of their own token's scopes", async () => {
     const { one, two } = await scene({ PROGRAMME_SCOPES: "" });
     const [few, all] = [await one.token(["programs:read"]), await two.token()];
     const connect = browsers["2026-07-28 over HTTP"] as (typeof browsers)[string];

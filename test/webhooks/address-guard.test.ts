@@ -63,7 +63,7 @@ const edgyIPv4 = fc.tuple(
 const group = fc.integer({ min: 0, max: 0xffff });
 
 describe("IPv4", () => {
-  test("what is set aside is refused, and nothing else", () => {
+  test("exactly the reserved ranges are refused", () => {
     fc.assert(
       fc.property(fc.oneof(someIPv4, edgyIPv4), (octets) => {
         expect([octets.join("."), strict(octets.join("."))]).toEqual([octets.join("."), isSpecialIPv4(octets)]);
@@ -72,7 +72,7 @@ describe("IPv4", () => {
     );
   });
 
-  test("loopback, and it alone, can be allowed", () => {
+  test("only loopback can be allowed", () => {
     fc.assert(
       fc.property(fc.oneof(someIPv4, edgyIPv4), (octets) => {
         expect(loose(octets.join("."))).toBe(isSpecialIPv4(octets) && octets[0] !== 127);
@@ -85,7 +85,7 @@ describe("IPv4", () => {
 });
 
 describe("IPv6", () => {
-  test("an address that stands for an IPv4 one is refused in every spelling, whichever it stands for", () => {
+  test("an address that embeds a blocked IPv4 address is refused in every notation", () => {
     const embedding = fc.constantFrom("::ffff:", "::", "64:ff9b::", "64:ff9b:1::", "::ffff:0:", "0:0:0:0:0:FFFF:");
     fc.assert(
       fc.property(someIPv4, embedding, fc.boolean(), ([a, b, c, d], prefix, dotted) => {
@@ -144,7 +144,7 @@ describe("IPv6", () => {
   });
 });
 
-test("what is no address is refused", () => {
+test("a text that is not an address is refused", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.domain(), fc.constantFrom("", "1.2.3", "0x08080808", "134744072", "8.8.8.8 ", "::g")),

@@ -95,7 +95,7 @@ describe("endpoints", () => {
     expect(stderr).toMatch(/^[^\n]+\n$/);
   });
 
-  test("are the product's affair when it is the product that is worked on", async () => {
+  test("are refused with a remote service, which has its own", async () => {
     const { run } = await openShop({ PROGRAMME_BASE_URL: "https://product.example" });
     expect(await run("list")).toMatchObject({ code: 2, stderr: expect.stringMatching(/the product sends its own/) });
   });

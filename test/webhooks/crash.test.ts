@@ -4,7 +4,7 @@ import { startProcess } from "../support/processes/processes.ts";
 import { accepts, hangs, openReceiver } from "./receiver.ts";
 import { openWebhookServer, second } from "./webhook-server.ts";
 
-test("what a killed process had begun is taken over when its lease ends, and not before", async () => {
+test("the deliveries of a killed process are taken over when its lease ends, and not before", async () => {
   const database = await ownDatabase();
   const environment = { PROGRAMME_WEBHOOK_LOOPBACK: "true" };
   const rig = await openWebhookServer({ environment: { ...environment, PROGRAMME_DATABASE: database } });

@@ -52,7 +52,7 @@ describe("an event", () => {
     );
   });
 
-  test("of every type goes to the endpoints that take it, once each, and to no other tenant's", async () => {
+  test("of every type is sent once to each endpoint of its tenant that selects it", async () => {
     const [all, some, foreign] = [await openReceiver(), await openReceiver(), await openReceiver()];
     const { server, webhooks, add, emit, drain } = await openWebhookServer();
     await add(all.url);
@@ -74,7 +74,7 @@ describe("an event", () => {
     }
   });
 
-  test("from before an endpoint, or while it was disabled, does not go to it", async () => {
+  test("from before an endpoint was added, or while it was disabled, is not sent to it", async () => {
     const receiver = await openReceiver();
     const { webhooks, add, emit, drain } = await openWebhookServer();
     const earlier = await openReceiver();
@@ -95,7 +95,7 @@ describe("an event", () => {
     expect(earlier.received).toHaveLength(9);
   });
 
-  test("of a change that was undone never leaves", async () => {
+  test("of a rolled-back change is never sent", async () => {
     const receiver = await openReceiver();
     const { app, server, add, emit, drain } = await openWebhookServer();
     await add(receiver.url);
@@ -112,8 +112,8 @@ describe("an event", () => {
   });
 });
 
-describe("a secret", () => {
-  test("that was replaced signs beside the new one for a while", async () => {
+describe("a signing secret", () => {
+  test("that was rotated signs together with the new one for a while", async () => {
     const receiver = await openReceiver();
     const { clock, webhooks, add, emit, drain } = await openWebhookServer();
     vi.useFakeTimers({ toFake: ["Date"], now: clock.now() });

@@ -65,7 +65,7 @@ describe("endpoints", () => {
     expect(await webhooks.endpoints.list(server.businessId)).toEqual([]);
   });
 
-  test("are listed without their secrets, for their tenant alone", async () => {
+  test("are listed without their secrets, for their own tenant only", async () => {
     const { webhooks, server, add } = await openWebhookServer();
     const other = await server.other();
     const { endpointId, secret } = await add("https://hooks.example/in", ["payment.failed", "payment.failed"]);
@@ -77,7 +77,7 @@ describe("endpoints", () => {
     expect(secret).toMatch(/^whsec_/);
   });
 
-  test("have an address each, and there are at most 20 of a tenant", async () => {
+  test("have unique addresses, at most 20 for each tenant", async () => {
     const { add, webhooks, server } = await openWebhookServer();
     for (let n = 0; n < 20; n++) await add(`https://hooks.example/${n}`);
     await expect(add("https://hooks.example/20")).rejects.toThrow(/20 endpoints already/);
@@ -111,7 +111,7 @@ describe("endpoints", () => {
     expect(await webhooks.endpoints.find(endpointId)).toMatchObject({ status: "enabled", version: 0 });
   });
 
-  test("leave a trace of every change, without address or secret", async () => {
+  test("have an audit entry for every change, without address or secret", async () => {
     const { webhooks, server, app, add } = await openWebhookServer();
     const key = await add("https://hooks.example/in?key=swordfish");
     await webhooks.endpoints.rotateSecret(key, 1_000);

@@ -6,7 +6,7 @@ const sinceHoursAgo = ({ clock }: WebhookServer, hours: number) =>
   new Date(clock.now().getTime() - hours * hour).toISOString();
 
 describe("a replay", () => {
-  test("of a delivery sends the same body under the same id again, as a delivery of its own", async () => {
+  test("of a delivery sends the same body under the same id, as a new delivery", async () => {
     const receiver = await openReceiver();
     const rig = await openWebhookServer();
     await rig.add(receiver.url);
@@ -25,7 +25,7 @@ describe("a replay", () => {
     expect(new Set(all.map(({ deliveryId }) => deliveryId)).size).toBe(2);
   });
 
-  test("of what waits for its next attempt makes that at once; of what is due or under way it is none", async () => {
+  test("of a delivery that waits for its next attempt makes that at once, and has no effect if it is due or in flight", async () => {
     const receiver = await openReceiver(answers(500));
     const rig = await openWebhookServer();
     const key = await rig.add(receiver.url);
@@ -56,7 +56,7 @@ describe("a replay", () => {
     expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 3 }]);
   });
 
-  test("since a time sends what an endpoint has missed, and what it has received only if told", async () => {
+  test("since a time sends missed events, and received ones only on request", async () => {
     const receiver = await openReceiver();
     const rig = await openWebhookServer();
     const key = await rig.add(receiver.url, ["submission.submitted"]);
@@ -87,7 +87,7 @@ describe("a replay", () => {
     expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24 * 11), true)).toBe(256);
   });
 
-  test("to a disabled endpoint, or of another tenant's delivery, is none", async () => {
+  test("to a disabled endpoint, or of another tenant's delivery, is refused", async () => {
     const receiver = await openReceiver();
     const rig = await openWebhookServer();
     const key = await rig.add(receiver.url);

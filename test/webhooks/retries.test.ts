@@ -23,8 +23,8 @@ async function attemptAll({ clock, drain, deliveries }: WebhookServer): Promise<
   }
 }
 
-describe("a delivery that fails", () => {
-  test("is attempted ten times on a schedule that varies by a fifth, under one id, and then no more", async () => {
+describe("a failed delivery", () => {
+  test("is attempted ten times under one id, on a schedule with 20% jitter", async () => {
     const receiver = await openReceiver(answers(500, {}, "down"));
     const rig = await openWebhookServer();
     const { endpointId } = await rig.add(receiver.url);
@@ -49,7 +49,7 @@ describe("a delivery that fails", () => {
     expect((await rig.endpoint(endpointId)).status).toBe("enabled");
   });
 
-  test("ends with the first success, which ends the endpoint's bad time too", async () => {
+  test("ends with the first success, which also resets the endpoint's failure time", async () => {
     const receiver = await openReceiver(answers(500));
     const rig = await openWebhookServer();
     const { endpointId } = await rig.add(receiver.url);
@@ -68,7 +68,7 @@ describe("a delivery that fails", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test.each([200, 201, 202, 204, 226, 299])("is none with %i", async (status) => {
+  test.each([200, 201, 202, 204, 226, 299])("does not include status %i", async (status) => {
     const receiver = await openReceiver(answers(status));
     const rig = await openWebhookServer();
     await rig.add(receiver.url);
@@ -77,7 +77,7 @@ describe("a delivery that fails", () => {
     expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 1, lastStatusCode: status }]);
   });
 
-  test.each([300, 304, 400, 401, 404, 409, 422, 429, 500, 502, 503])("is one with %i", async (status) => {
+  test.each([300, 304, 400, 401, 404, 409, 422, 429, 500, 502, 503])("includes status %i", async (status) => {
     const receiver = await openReceiver(answers(status));
     const rig = await openWebhookServer();
     await rig.add(receiver.url);
@@ -129,7 +129,7 @@ describe("the schedule", () => {
     );
   });
 
-  test("is that of the design", () => {
+  test("has the documented delays", () => {
     expect(webhookRetryDelaysMs).toEqual(delaysMs);
     expect(jitter).toBe(0.2);
     expect(giveUpAfterMs).toBe(120 * hour);
@@ -143,7 +143,7 @@ describe("Retry-After", () => {
     [429, () => "3600", hour],
     [503, inAnHour, hour],
     [503, () => "999999999", day],
-  ])("of a %i is waited for, within a day, by all that goes there", async (status, retryAfter, waitMs) => {
+  ])("of a %i delays all deliveries to the endpoint, up to a day", async (status, retryAfter, waitMs) => {
     const rig = await openWebhookServer();
     const receiver = await openReceiver(answers(status, { "retry-after": retryAfter(rig.clock) }));
     await rig.add(receiver.url);
@@ -182,7 +182,7 @@ describe("an endpoint is disabled", () => {
   const auditOf = async ({ app, server }: WebhookServer) =>
     (await app.store.reader(server.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 10 })).rows;
 
-  test("by 410, at once; what else was on its way is called off", async () => {
+  test("by 410 at once, and its other deliveries are cancelled", async () => {
     const rig = await openWebhookServer();
     const receiver = await openReceiver(answers(500));
     const { endpointId } = await rig.add(receiver.url);
@@ -206,7 +206,7 @@ describe("an endpoint is disabled", () => {
     expect(entry?.changes).toContainEqual({ path: "disabledReason", from: null, to: "gone" });
   });
 
-  test("after 120 hours of nothing but failure", async () => {
+  test("after 120 hours without a success", async () => {
     const rig = await openWebhookServer();
     const receiver = await openReceiver(answers(500));
     const { endpointId } = await rig.add(receiver.url);

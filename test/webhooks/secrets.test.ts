@@ -19,8 +19,8 @@ async function folder(): Promise<string> {
 
 const key = (byte: number) => () => Buffer.alloc(32, byte);
 
-describe("what is encrypted", () => {
-  test("opens under its key, for its purpose and context, and not otherwise", () => {
+describe("an encrypted value", () => {
+  test("is decrypted only with its key, purpose and context", () => {
     const encryption = createTextCipher(key(1), "one");
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), fc.string(), (text, context, other) => {
@@ -34,7 +34,7 @@ describe("what is encrypted", () => {
     );
   });
 
-  test("does not open once a byte of it has changed, or as something else", () => {
+  test("is not decrypted after a byte of it changed", () => {
     const encryption = createTextCipher(key(1), "one");
     const encrypted = encryption.encrypt("whsec_x", "here");
     const [version, encoded = ""] = encrypted.split(".");
@@ -51,7 +51,7 @@ describe("what is encrypted", () => {
 });
 
 describe("the key file", () => {
-  test("is made once, for its owner alone", async () => {
+  test("is created once, readable by its owner only", async () => {
     const path = join(await folder(), "x.key");
     const made = readOrMakeKey(path);
     expect(made).toHaveLength(32);
@@ -60,7 +60,7 @@ describe("the key file", () => {
     expect(readOrMakeKey(path)).toEqual(made);
   });
 
-  test("is one and the same for processes that start at once", async () => {
+  test("is the same for processes that start at once", async () => {
     const path = join(await folder(), "x.key");
     const module = JSON.stringify(new URL("../../src/lib/crypto/key-file.ts", import.meta.url).href);
     const script = `process.stdout.write((await import(${module})).readOrMakeKey(${JSON.stringify(path)}).toString("hex"))`;
@@ -70,7 +70,7 @@ describe("the key file", () => {
     expect(keys[0]?.stdout).toBe(readOrMakeKey(path).toString("hex"));
   });
 
-  test("that others may read, or that holds no key, is refused by its name and never repeated", async () => {
+  test("that others can read, or without a key, is refused without showing its content", async () => {
     const path = join(await folder(), "x.key");
     writeFileSync(path, "f".repeat(63), { mode: 0o600 });
     expect(() => readOrMakeKey(path)).toThrow(new RegExp(`${path} holds no key`));
@@ -96,7 +96,7 @@ describe("the key file", () => {
   });
 });
 
-test("signing secrets stand nowhere in the database, its log or the key file, and nowhere in what is logged", async () => {
+test("signing secrets appear neither in the database files nor in the log", async () => {
   const path = await folder();
   const database = join(path, "programme.db");
   const lines: string[] = [];

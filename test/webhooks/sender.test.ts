@@ -40,8 +40,8 @@ async function openRaw(bytes: string, { end = true } = {}): Promise<{ url: strin
   return { url: `http://127.0.0.1:${port}/`, connections: () => connections };
 }
 
-describe("an answer", () => {
-  test("of success is one whatever its body", async () => {
+describe("a receiver's answer", () => {
+  test("of success counts whatever its body", async () => {
     const { url, received } = await openReceiver(answers(200, {}, "x".repeat(5_000)));
     expect(await attempt(`${url}?key=1`)).toEqual({
       statusCode: 200,
@@ -72,7 +72,7 @@ describe("an answer", () => {
   test.each([
     ["whose body never ends", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"],
     ["whose body has no length", "HTTP/1.1 200 OK\r\n\r\nhalf"],
-  ])("of success %s is success, and is not waited for", async (_, bytes) => {
+  ])("of success %s counts at once", async (_, bytes) => {
     const { url } = await openRaw(bytes, { end: false });
     const result = await attempt(url, { timeoutMs: 600_000 });
     expect(result).toMatchObject({ statusCode: 200, error: null, answer: "half" });
@@ -83,7 +83,7 @@ describe("an answer", () => {
     expect(await attempt(url)).toMatchObject({ statusCode: 200, error: null, answer: "short" });
   });
 
-  test("without end is not read: its connection is cut", async () => {
+  test("without end is not read, and its connection is closed", async () => {
     let closed = false;
     const floods: Answer = (response) => {
       const pour = () => {
@@ -104,13 +104,13 @@ describe("an answer", () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  test("with zero bytes can be kept by every database", async () => {
+  test("with zero bytes is stored without them", async () => {
     const { url } = await openReceiver(answers(400, {}, "a\0b"));
     expect((await attempt(url)).answer).toBe("a\u{fffd}b");
   });
 });
 
-describe("time", () => {
+describe("an attempt", () => {
   test.each<[string, Answer]>([
     ["says nothing", hangs],
     ["drips headers", (response) => void response.socket?.write("HTTP/1.1 200 OK\r\nx: ")],
@@ -121,13 +121,13 @@ describe("time", () => {
         response.on("close", () => clearInterval(timer));
       },
     ],
-  ])("is up for a receiver that %s", async (_, how) => {
+  ])("times out for a receiver that %s", async (_, how) => {
     const { url } = await openReceiver(how);
     const result = await attempt(url, { timeoutMs: 300 });
     expect(result).toMatchObject({ statusCode: null, error: "timeout", answer: null });
   });
 
-  test("is up for a name that is never resolved", async () => {
+  test("times out for a name that is never resolved", async () => {
     const result = await attempt("https://slow.example/", {
       resolve: () => new Promise(() => undefined),
       timeoutMs: 300,
@@ -135,7 +135,7 @@ describe("time", () => {
     expect(result).toMatchObject({ error: "timeout" });
   });
 
-  test("ends when the program does, with its reason", async () => {
+  test("is aborted with the reason of the shutdown", async () => {
     const { url, waitFor } = await openReceiver(hangs);
     const ending = new AbortController();
     const result = attempt(url, {}, ending.signal);
@@ -146,7 +146,7 @@ describe("time", () => {
   });
 });
 
-describe("an address", () => {
+describe("a receiver's address", () => {
   const strict = { isBlocked: createAddressGuard({ allowLoopback: false }) };
 
   test.each([
@@ -158,7 +158,7 @@ describe("an address", () => {
     "10.1.2.3",
     "169.254.169.254",
     "2130706433",
-  ])("%s is refused when it is dialled", async (host) => {
+  ])("%s is refused when it is connected to", async (host) => {
     const { connections, url } = await openRaw("HTTP/1.1 200 OK\r\n\r\n");
     const { port } = new URL(url);
     for (const protocol of ["http", "https"]) {
@@ -168,7 +168,7 @@ describe("an address", () => {
     expect(connections()).toBe(0);
   });
 
-  test("to which a name leads is refused by what it is", async () => {
+  test("that a host name resolves to is checked", async () => {
     const { connections, url } = await openRaw("HTTP/1.1 200 OK\r\n\r\n");
     const { port } = new URL(url);
     const sets: ResolvedAddress[][] = [
@@ -184,7 +184,7 @@ describe("an address", () => {
     expect(connections()).toBe(0);
   });
 
-  test("is resolved once for a connection: there is no gap in which it could change", async () => {
+  test("is resolved once for each connection, which prevents DNS rebinding", async () => {
     const { connections, url } = await openRaw("HTTP/1.1 200 OK\r\n\r\n");
     const { port } = new URL(url);
     // First an address that may be dialled but leads nowhere, then one that may not.
@@ -202,7 +202,7 @@ describe("an address", () => {
     expect(connections()).toBe(0);
   });
 
-  test("that may be dialled is, when others of the name may not", async () => {
+  test("that is allowed is used when other addresses of the name are blocked", async () => {
     const { url, received } = await openReceiver();
     const { port } = new URL(url);
     const mixed = resolving([{ address: "10.0.0.1", family: 4 }, { address: "169.254.169.254", family: 4 }, loopback]);
@@ -210,7 +210,7 @@ describe("an address", () => {
     expect(received).toHaveLength(1);
   });
 
-  test("without encryption is sent nothing, unless it is this machine", async () => {
+  test("without TLS is refused unless it is this machine", async () => {
     const { connections, url } = await openRaw("HTTP/1.1 200 OK\r\n\r\n");
     const { port } = new URL(url);
     const result = await attempt(`http://hooks.example:${port}/`, { resolve: resolving([loopback]) });
@@ -218,7 +218,7 @@ describe("an address", () => {
     expect(connections()).toBe(0);
   });
 
-  test("of no known name is told apart from one at which nobody listens", async () => {
+  test("with an unknown name is distinguished from one where nothing listens", async () => {
     const unknown = Object.assign(new Error("queryA ENOTFOUND"), { code: "ENOTFOUND" });
     const nowhere = await attempt("https://nowhere.example/", { resolve: () => Promise.reject(unknown) });
     expect(nowhere).toMatchObject({ error: "name_unknown" });
@@ -232,18 +232,18 @@ describe("an address", () => {
   });
 });
 
-describe("a name of this machine", () => {
+describe("the local host name", () => {
   test.each([
     "localhost",
     "LOCALHOST",
     "localhost.",
     "hooks.localhost",
-  ])("%s is never asked of a name server", async (name) => {
+  ])("%s is never looked up in DNS", async (name) => {
     expect((await resolveName(name)).map(({ address }) => address)).toEqual(["127.0.0.1", "::1"]);
   });
 });
 
-describe("encryption", () => {
+describe("TLS", () => {
   const { cert, key } = selfSigned(["hooks.example"]);
   const resolve = resolving([loopback]);
 
@@ -259,7 +259,7 @@ describe("encryption", () => {
     expect(received).toMatchObject([{ headers: { host: `hooks.example:${port}` }, path: "/in" }]);
   });
 
-  test("with what speaks none fails", async () => {
+  test("with a server without TLS fails", async () => {
     const { url } = await openRaw("HTTP/1.1 200 OK\r\n\r\n");
     expect((await attempt(url.replace("http:", "https:"))).error).toMatch(/certificate|connection_failed/);
   });

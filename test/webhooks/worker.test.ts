@@ -23,8 +23,8 @@ async function atOnce(work: Promise<void>): Promise<void> {
   }
 }
 
-describe("started", () => {
-  test("it delivers what is written from then on, until it is stopped", async () => {
+describe("the webhook worker", () => {
+  test("delivers events once it is started, until it is stopped", async () => {
     const receiver = await openReceiver();
     const rig = await openWebhookServer();
     await rig.add(receiver.url);
@@ -38,7 +38,7 @@ describe("started", () => {
     expect(receiver.eventIds().toSorted()).toEqual(first.map(({ eventId }) => eventId).toSorted());
   });
 
-  test("not, it sends nothing", async () => {
+  test("sends nothing before it is started", async () => {
     const receiver = await openReceiver();
     const rig = await openWebhookServer();
     await rig.add(receiver.url);
@@ -48,7 +48,7 @@ describe("started", () => {
     expect(await rig.deliveries()).toEqual([]);
   });
 
-  test("it sends a burst to one receiver fast, but only a few at once", async () => {
+  test("sends a burst to one receiver with limited concurrency", async () => {
     let [now, most] = [0, 0];
     const receiver = await openReceiver((response) => {
       most = Math.max(most, ++now);
@@ -70,8 +70,8 @@ describe("started", () => {
   });
 });
 
-describe("receivers that are slow, dead, lying or elsewhere", () => {
-  test("do not hold up the others", async () => {
+describe("receivers that are slow, dead or redirecting", () => {
+  test("do not delay deliveries to others", async () => {
     const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "16" } });
     const good = await openReceiver();
     const elsewhere = await openReceiver();
@@ -97,7 +97,7 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
     expect(new Set(good.eventIds()).size).toBe(40);
   });
 
-  test("however many they are, and though nothing was known of them", async () => {
+  test("do not delay others even if they are many and unknown", async () => {
     const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "8" } });
     for (let n = 0; n < 12; n++) await rig.add((await openReceiver(hangs)).url);
     const good = await openReceiver();
@@ -110,7 +110,7 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
     expect(others.filter(({ attempt }) => attempt > 0)).toEqual([]);
   });
 
-  test("that all hang get a quarter of the places, and one each", async () => {
+  test("that hang use at most a quarter of the concurrency, and one attempt each", async () => {
     const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "12" } });
     const hanging = await Promise.all(Array.from({ length: 6 }, () => openReceiver(answers(500))));
     for (const { url } of hanging) await rig.add(url);
@@ -129,8 +129,8 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
   });
 });
 
-describe("two processes on one database", () => {
-  test("deliver each event once to each endpoint", async () => {
+describe("of two processes on one database", () => {
+  test("each event is delivered once to each endpoint", async () => {
     const database = await ownDatabase();
     const environment = { PROGRAMME_DATABASE: database };
     const [one, two] = [await openWebhookServer({ environment }), await openWebhookServer({ environment })];
@@ -147,7 +147,7 @@ describe("two processes on one database", () => {
     for (const receiver of receivers) expect(receiver.eventIds().toSorted()).toEqual(ids);
   });
 
-  test("one that stops in the middle gives back what it has not finished; the other sends it again", async () => {
+  test("one that stops returns its unfinished deliveries, and the other sends them", async () => {
     const environment = { PROGRAMME_DATABASE: await ownDatabase() };
     const clock = new TestClock();
     const [one, two] = [
@@ -168,7 +168,7 @@ describe("two processes on one database", () => {
     expect(receiver.eventIds()).toEqual([event?.eventId, event?.eventId]);
   });
 
-  test("one finishes what it has begun when it stops", async () => {
+  test("one that stops finishes its attempts in flight", async () => {
     const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: await ownDatabase() } });
     const receiver = await openReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 500));
     await rig.add(receiver.url);
@@ -179,7 +179,7 @@ describe("two processes on one database", () => {
     expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 1 }]);
   });
 
-  test("a lease that has ended is another's: a late answer is noted and does not count", async () => {
+  test("the other takes over an expired lease, and a late answer is recorded but does not count", async () => {
     const environment = { PROGRAMME_DATABASE: await ownDatabase() };
     const clock = new TestClock();
     const [one, two] = [
@@ -216,7 +216,7 @@ describe("an endpoint that is removed or disabled", () => {
   test.each<[string, (webhooks: Webhooks, key: { businessId: string; endpointId: string }) => Promise<void>]>([
     ["removed", ({ endpoints }, key) => endpoints.remove(key)],
     ["disabled", ({ endpoints }, key) => endpoints.disable(key, "manual")],
-  ])("%s gets nothing more; what arrives meanwhile has arrived", async (_, end) => {
+  ])("%s gets no further delivery, and an answer in flight still counts", async (_, end) => {
     const late: (() => void)[] = [];
     const receiver = await openReceiver((response, { headers }) => {
       const status = headers["webhook-id"] === bad?.eventId ? 500 : 200;
@@ -243,7 +243,7 @@ describe("an endpoint that is removed or disabled", () => {
 });
 
 describe("a secret that cannot be read", () => {
-  test("holds deliveries back without counting attempts, until it is replaced", async () => {
+  test("keeps deliveries pending without counting attempts, until it is replaced", async () => {
     const database = await ownDatabase();
     const clock = new TestClock();
     const environment = { PROGRAMME_DATABASE: database, PROGRAMME_SECRET_KEY: "a".repeat(64) };
