@@ -30,7 +30,7 @@ async function linked(
   return { fileId, sha256, url: downloadUrl as string };
 }
 
-describe("a part of a download", () => {
+describe("a range request for a download", () => {
   const parts: readonly [range: string, text: string, shown: string][] = [
     ["bytes=0-4", "01234", "bytes 0-4/20"],
     ["bytes=5-5", "5", "bytes 5-5/20"],
@@ -56,7 +56,7 @@ describe("a part of a download", () => {
     });
   });
 
-  test("that has no byte in it is refused with the size", async ({ server }) => {
+  test("that is not satisfiable is refused with the size", async ({ server }) => {
     const { url } = await linked(server);
     const empty = await linked(server, Buffer.alloc(0));
     for (const [href, range, size] of [
@@ -75,7 +75,7 @@ describe("a part of a download", () => {
     }
   });
 
-  test("asked for in a way that is not understood is the whole", async ({ server }) => {
+  test("with an unknown unit gets the whole file", async ({ server }) => {
     const { url } = await linked(server);
     for (const range of [
       "bytes=0-1,3-4",
@@ -91,7 +91,7 @@ describe("a part of a download", () => {
     }
   });
 
-  test("goes on only with the same content", async ({ server }) => {
+  test("continues only with the same content", async ({ server }) => {
     const { url } = await linked(server);
     const goOn = async (ifRange: string) =>
       (await send(url, { headers: { range: "bytes=5-", "if-range": ifRange } })).status;
@@ -103,7 +103,7 @@ describe("a part of a download", () => {
 });
 
 describe("a download", () => {
-  test("says what it is before it is sent", async ({ server }) => {
+  test("has headers with type, size and name", async ({ server }) => {
     const { url } = await linked(server);
     const digest = `sha-256=:${Buffer.from(hashSha256Hex(bytes), "hex").toString("base64")}:`;
     const whole = { "content-length": "20", "accept-ranges": "bytes", etag, "repr-digest": digest };
@@ -119,7 +119,7 @@ describe("a download", () => {
     expect((await send(url, { method: "HEAD", headers: { range: "bytes=0-1" } })).status).toBe(200);
   });
 
-  test("that its client has is not sent again", async ({ server }) => {
+  test("that the client has cached is not sent again", async ({ server }) => {
     const { url } = await linked(server);
     for (const known of [etag, `"x", W/${etag}`, "*"]) {
       const answer = await send(url, { headers: { "if-none-match": known } });
@@ -128,7 +128,7 @@ describe("a download", () => {
     expect((await send(url, { headers: { "if-none-match": '"x"' } })).status).toBe(200);
   });
 
-  test("never carries headers that an applicant thought of", async ({ server }) => {
+  test("never has headers from an applicant's input", async ({ server }) => {
     const { url } = await linked(server, bytes, {
       contentType: "text/html\r\nset-cookie: a=b",
       fileName: "a\r\nb: c'(1)*.pdf\ud800",
@@ -158,7 +158,7 @@ describe("a download", () => {
   });
 });
 
-test.for([20, 500_000])("content of %i bytes that was altered on the disk breaks the download off", async (size) => {
+test.for([20, 500_000])("content of %i bytes that was altered on disk aborts the download", async (size) => {
   const { servers, database, close } = await openServersOnOneDatabase(1);
   onTestFinished(close);
   const content = randomBytes(size);
@@ -168,7 +168,7 @@ test.for([20, 500_000])("content of %i bytes that was altered on the disk breaks
   await expect(fetch(url).then((response) => response.arrayBuffer())).rejects.toThrow();
 });
 
-test("clients that go away leave no file open", async () => {
+test("clients that disconnect leave no file open", async () => {
   const { servers, close } = await openServersOnOneDatabase(1);
   onTestFinished(close);
   const { url, sha256 } = await linked(servers[0] as TestServer, randomBytes(8_000_000));
@@ -189,7 +189,7 @@ test("clients that go away leave no file open", async () => {
 });
 
 describe("with a bucket", () => {
-  test("downloads come through the service, whole and in part", async () => {
+  test("downloads go through the service, whole and in part", async () => {
     const bucket = await openBucket();
     const { server, close } = await openTestServer(bucket.environment);
     onTestFinished(close);
@@ -204,7 +204,7 @@ describe("with a bucket", () => {
     expect((await send(url, {})).status).toBe(500);
   });
 
-  test("downloads are sent there when it is so set: signed for a minute, and only by a good link", async () => {
+  test("downloads are redirected if configured: signed for a minute, and only for a valid link", async () => {
     const bucket = await openBucket();
     const { server, close } = await openTestServer({ ...bucket.environment, PROGRAMME_S3_REDIRECT: "true" });
     onTestFinished(close);
@@ -224,7 +224,7 @@ describe("with a bucket", () => {
   });
 });
 
-test("links work where nothing else listens: a port of this machine opens with the first", async () => {
+test("links work without HTTP: a local port opens with the first", async () => {
   const app = await createApp(loadConfig({ PROGRAMME_DATABASE: ":memory:", PROGRAMME_LOG_LEVEL: "silent" }));
   onTestFinished(() => app.close());
   const businessId = "biz_one";

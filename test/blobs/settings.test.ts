@@ -6,7 +6,7 @@ const bucket = { PROGRAMME_S3_BUCKET: "programme" };
 const key = { PROGRAMME_S3_ACCESS_KEY_ID: "id", PROGRAMME_S3_SECRET_ACCESS_KEY: "hush" };
 
 describe("the settings of a bucket", () => {
-  test("are none by default, and all that is said otherwise", () => {
+  test("are empty by default, and are read from the variables", () => {
     expect(loadConfig({}).bucket).toBeUndefined();
     expect(loadConfig(bucket).bucket).toEqual({
       name: "programme",
@@ -37,7 +37,7 @@ describe("the settings of a bucket", () => {
     expect(() => loadConfig(environment)).not.toThrow("hush");
   });
 
-  test("are not tried out at the start: a bucket that is out of reach stops nothing else", async () => {
+  test("are not checked at the start: an unreachable bucket stops nothing else", async () => {
     const endpoint = { PROGRAMME_S3_ENDPOINT: "http://127.0.0.1:1" };
     const config = loadConfig({
       ...bucket,

@@ -61,7 +61,7 @@ const pdf = Buffer.from("%PDF-1.7 what an applicant wrote");
 describe.each(Object.keys(places))("content in a %s", (name) => {
   const open = () => (places[name] as () => Promise<Place>)();
 
-  test("is found again by its SHA-256, whole and in part", async () => {
+  test("is read by its SHA-256, whole and in part", async () => {
     const { content, files } = await open();
     const sha256 = await content.put(pdf, { contentType: "application/pdf", sizeBytes: pdf.byteLength });
     expect(sha256).toBe(hashSha256Hex(pdf));
@@ -82,7 +82,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     expect(await filesBelow(spools)).toEqual([]);
   });
 
-  test("that is not what it is declared as is refused, and nothing is kept", async () => {
+  test("that does not match its declared hash is refused, and nothing is stored", async () => {
     const { content, files } = await open();
     const png = Buffer.from("89504e470d0a1a0a00", "hex");
     const refused = [
@@ -107,7 +107,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     expect(await files()).toHaveLength(2);
   });
 
-  test("that has been altered since never comes out whole", async () => {
+  test("that was altered on disk is never returned complete", async () => {
     const { content, fileOf } = await open();
     const bytes = randomBytes(300_000);
     const sha256 = await content.put(bytes);
@@ -119,7 +119,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     await expect(buffer(await content.open(sha256))).rejects.toThrow("is not what was kept");
   });
 
-  test("that a fault has cut is kept anew", async () => {
+  test("that a fault truncated is stored again", async () => {
     const { content, fileOf } = await open();
     const sha256 = await content.put(pdf);
     await truncate(fileOf(sha256), 3);
@@ -127,7 +127,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     expect(await buffer(await content.open(sha256))).toEqual(pdf);
   });
 
-  test("goes when it is removed; what is not there cannot be read, and may be removed again", async () => {
+  test("is deleted when removed; missing content cannot be read, and can be removed again", async () => {
     const { content, files } = await open();
     const sha256 = await content.put(pdf);
     await content.remove(sha256);
@@ -137,7 +137,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     expect(await files()).toEqual([]);
   });
 
-  test("has no name but a SHA-256: none of these is a path", async () => {
+  test("has no name but a SHA-256, never a path", async () => {
     const { content, files } = await open();
     await content.put(pdf);
     const names = [
@@ -160,7 +160,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     expect(await files()).toHaveLength(1);
   });
 
-  test("that comes bit by bit is seen only when all of it is kept", async () => {
+  test("that is streamed is visible only when it is complete", async () => {
     const { content, files, spools } = await open();
     const spool = await content.spool(createId("exp"));
     const parts = ["{", "ä€😀", randomBytes(400_000), "", Buffer.from("}")];
@@ -176,7 +176,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     expect([await files(), await filesBelow(spools)]).toMatchObject([{ length: 1 }, { length: 0 }]);
   });
 
-  test("that is given up leaves nothing; what a process left is removed by the next for the same id, or in time", async () => {
+  test("that is aborted leaves nothing; leftovers of a process are removed later", async () => {
     const { content, files, spools } = await open();
     const [first, other] = [createId("exp"), createId("exp")];
     const given = await content.spool(first);
@@ -198,7 +198,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
   });
 });
 
-test("what is kept in a directory is its owner's alone", async () => {
+test("files of a directory store are readable by the owner only", async () => {
   const { content, fileOf } = await (places["directory"] as () => Promise<Place>)();
   const sha256 = await content.put(pdf);
   const modes = await Promise.all(
@@ -217,7 +217,7 @@ describe("a bucket", () => {
     return openS3BlobStore({ name: "programme", region: "eu-1", endpoint, credentials, redirect: true }, "files", path);
   }
 
-  test("that refuses the key or does not answer is an error, never absence", async () => {
+  test("that refuses the key or does not answer is an error, never missing content", async () => {
     const { endpoint, close } = await openBucket();
     const wrong = await bucketAt(endpoint, "wrong");
     await expect(wrong.find(hashSha256Hex("x"))).rejects.toThrow();
@@ -228,7 +228,7 @@ describe("a bucket", () => {
     await expect(right.find(hashSha256Hex("x"))).rejects.toThrow();
   });
 
-  test("gives addresses that need no key, for one object, as the download it is to be", async () => {
+  test("returns presigned URLs for one object, with its download headers", async () => {
     const content = await bucketAt((await openBucket()).endpoint);
     const sha256 = await content.put(pdf);
     // A plain one: this service signs the characters of an extended one otherwise than Amazon's.

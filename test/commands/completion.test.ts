@@ -10,7 +10,7 @@ import { scopes } from "../../src/contract/access/scopes.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
 import { type Home, openHome } from "../support/processes/program.ts";
 
-describe("what may follow", () => {
+describe("a shell completion", () => {
   let program: Awaited<ReturnType<typeof buildProgram>>;
   beforeAll(async () => {
     program = await buildProgram();
@@ -18,7 +18,7 @@ describe("what may follow", () => {
   const following = (...words: string[]): Suggestions => suggestWords(program, words);
   const wordsAfter = (...words: string[]) => following(...words).words.map(({ word }) => word);
 
-  test("is a command, or one of a group", () => {
+  test("offers commands, and those of a group", () => {
     expect(wordsAfter("")).toEqual(expect.arrayContaining(["stdio", "http", "token", "config", "help"]));
     expect(wordsAfter("")).not.toContain("complete");
     expect(wordsAfter("to")).toEqual(["tools", "token"]);
@@ -26,7 +26,7 @@ describe("what may follow", () => {
     expect(wordsAfter("portal", "re")).toEqual(["register", "request-supplement", "respond", "review"]);
   });
 
-  test("is an option that was not given yet", () => {
+  test("offers options that were not given yet", () => {
     expect(wordsAfter("seed", "--s")).toEqual(expect.arrayContaining(["--seed", "--scale"]));
     expect(wordsAfter("seed", "--scale", "2", "--s")).not.toContain("--scale");
     expect(wordsAfter("seed", "--scale=2", "--s")).not.toContain("--scale");
@@ -35,7 +35,7 @@ describe("what may follow", () => {
     expect(wordsAfter("http", "--", "--po")).toEqual([]);
   });
 
-  test("is a value of those that there are to choose from", () => {
+  test("offers the values of an option", () => {
     expect(wordsAfter("http", "--log-level", "")).toContain("silent");
     expect(wordsAfter("http", "--log-level=w")).toEqual(["--log-level=warn"]);
     expect(wordsAfter("config", "")).toEqual(listedHosts);
@@ -44,7 +44,7 @@ describe("what may follow", () => {
     expect(wordsAfter("portal", "respond", "--response", "")).toEqual(["accept", "decline"]);
   });
 
-  test("goes on behind a comma, without what is in the list already", () => {
+  test("continues after a comma, without values already in the list", () => {
     const found = wordsAfter("token", "create", "--scopes", "programs:read,pro");
     expect(found).toEqual(["programs:read,programs:write"]);
     expect(wordsAfter("http", "--tools=get_program,get_per")).toEqual(
@@ -52,7 +52,7 @@ describe("what may follow", () => {
     );
   });
 
-  test("is a file where one is wanted, and nothing where nobody knows", () => {
+  test("offers files for paths, and nothing for free values", () => {
     expect(following("http", "--database", "")).toEqual({ words: [], files: true });
     expect(following("portal", "attach-file", "--file", "x").files).toBe(true);
     expect(following("webhook", "remove", "")).toEqual({ words: [], files: false });
@@ -73,7 +73,7 @@ async function onPath(home: Home): Promise<Record<string, string>> {
   return { ...env, PATH: `${bin.path}:${env["PATH"]}`, TERM: "xterm" };
 }
 
-describe("the script", () => {
+describe("the completion script", () => {
   test.each(shells)("for %s is printed", async (shell) => {
     const home = await openHome();
     const { code, stdout, stderr } = await home.run(["completion", shell]);

@@ -23,7 +23,7 @@ async function written(file: string, text: string, mode?: number): Promise<void>
 const backups = async (file: string) => (await readdir(dirname(file))).filter((name) => name.endsWith(".bak"));
 
 describe("config", () => {
-  test("prints what starts this very program, and where it belongs", async () => {
+  test("prints settings that start this program, and the path of the settings file", async () => {
     const home = await openHome();
     const { code, stdout, stderr } = await home.run(["config", "cursor"]);
     const { command, args } = home.command([]);
@@ -37,7 +37,7 @@ describe("config", () => {
     expect(await readdir(home.path)).toEqual([]);
   });
 
-  test("hands on the settings that it was given, with whole paths, and no secret", async () => {
+  test("includes the given settings, with absolute paths and without secrets", async () => {
     const home = await openHome();
     const { stdout, stderr } = await home.run(
       ["config", "claude-code", "--read-only", "--database", "mine.db", "--toolsets", "programs", "--launch", "npx"],
@@ -60,7 +60,7 @@ describe("config", () => {
 
   test.each(
     listedHosts.filter((name) => hosts[name].starts),
-  )("%s: a token is referred to, not copied", async (host) => {
+  )("%s: refers to the token without a copy of it", async (host) => {
     const home = await openHome();
     const environment = { PROGRAMME_BASE_URL: productUrl, PROGRAMME_TOKEN: token };
     const { code, stdout, stderr } = await home.run(["config", host, "--json"], environment);
@@ -75,7 +75,7 @@ describe("config", () => {
     expect(JSON.stringify(JSON.parse(inlined.stdout).settings)).toContain(token);
   });
 
-  test("of a server over HTTP adds where MCP is, and takes another variable for the key", async () => {
+  test("for a server over HTTP adds the MCP path, and accepts another variable for the key", async () => {
     const home = await openHome();
     const args = ["config", "cursor", "--http", "https://mcp.example.org", "--token-variable", "TEAM_KEY"];
     const { stdout, stderr } = await home.run(args, { TEAM_KEY: "gwk_secret" });
@@ -86,7 +86,7 @@ describe("config", () => {
     expect(stdout + stderr).not.toContain("gwk_secret");
   });
 
-  test("prints nodes for n8n, which keeps the token itself", async () => {
+  test("prints nodes for n8n, which stores the token itself", async () => {
     const home = await openHome();
     const { stdout, stderr } = await home.run(["config", "n8n", "--http", "http://127.0.0.1:3000/mcp"]);
     const { nodes } = JSON.parse(stdout);
@@ -133,7 +133,7 @@ describe("config", () => {
 });
 
 describe("config --write", () => {
-  test("makes a file for its owner alone", async () => {
+  test("creates a file that only its owner can read", async () => {
     const home = await openHome();
     const { code, stdout } = await home.run(["config", "vscode", "--base-url", productUrl, "--write"]);
     const file = fileOf(home, "vscode");
@@ -143,7 +143,7 @@ describe("config --write", () => {
     expect(await backups(file)).toEqual([]);
   });
 
-  test("keeps what was there, in the file and beside it, and changes nothing the second time", async () => {
+  test("keeps other content and a backup, and changes nothing the second time", async () => {
     const home = await openHome();
     const file = fileOf(home, "codex");
     const before = '# mine\nmodel = "x"\n';
@@ -160,7 +160,7 @@ describe("config --write", () => {
     expect(await readdir(dirname(file))).toHaveLength(2);
   });
 
-  test("leaves a link a link", async () => {
+  test("writes through a symbolic link", async () => {
     const home = await openHome();
     const file = fileOf(home, "gemini");
     const target = join(home.path, "dotfiles.json");
@@ -172,14 +172,14 @@ describe("config --write", () => {
     expect(JSON.parse(await readFile(target, "utf8"))).toMatchObject({ theme: "x", mcpServers: { programme: {} } });
   });
 
-  test("takes another file, such as a project's", async () => {
+  test("accepts another file, such as a project's", async () => {
     const home = await openHome();
     const { code } = await home.run(["config", "claude-code", "--file", ".mcp.json", "--write", "--launch", "npx"]);
     expect(code).toBe(0);
     expect(await readdir(home.path)).toEqual([".mcp.json"]);
   });
 
-  test("leaves a file that it cannot read as it is", async () => {
+  test("does not change a file that it cannot parse", async () => {
     const home = await openHome();
     const file = fileOf(home, "cursor");
     await written(file, '{ "mcpServers": { ');
@@ -190,7 +190,7 @@ describe("config --write", () => {
     expect(await readdir(dirname(file))).toHaveLength(1);
   });
 
-  test("says who else can read a token that it writes", async () => {
+  test("reports who else can read a token that it writes", async () => {
     const home = await openHome();
     const file = fileOf(home, "zed");
     await written(file, "{}", 0o644);
@@ -201,7 +201,7 @@ describe("config --write", () => {
     expect(await readFile(file, "utf8")).toContain(token);
   });
 
-  test("does not write over what somebody else wrote meanwhile", async () => {
+  test("does not overwrite concurrent changes", async () => {
     const home = await openHome();
     const file = join(home.path, "settings.json");
     await writeFile(file, '{"newer": true}');

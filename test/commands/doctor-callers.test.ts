@@ -32,7 +32,7 @@ async function furnish(home: Home, entries: unknown, mode = 0o600) {
 const entry = (name: string, more: object = {}) => ({ name, sha256: hashSha256Hex(name), ...more });
 
 describe("gateway keys", () => {
-  test("are read, and the tokens that they stand for are tried", async () => {
+  test("are read, and their product tokens are checked", async () => {
     const home = await openHome();
     const { environment, token } = await furnish(home, [entry("crm"), entry("bi")]);
     const { ok, of, text } = await examine(home, environment);
@@ -42,7 +42,7 @@ describe("gateway keys", () => {
     expect(text).not.toContain(token);
   });
 
-  test("that stand for a token which nobody knows are named", async () => {
+  test("with an unknown product token are listed", async () => {
     const home = await openHome();
     const { environment } = await furnish(home, [entry("crm"), entry("old", { tokenVariable: "OLD_TOKEN" })]);
     const { ok, of, text } = await examine(home, { ...environment, OLD_TOKEN: "e".repeat(64) });
@@ -54,7 +54,7 @@ describe("gateway keys", () => {
     expect(text).not.toContain("e".repeat(64));
   });
 
-  test("that have expired are named", async () => {
+  test("that have expired are listed", async () => {
     const home = await openHome();
     const { environment } = await furnish(home, [entry("crm"), entry("old", { expiresAt: "2020-01-01T00:00:00Z" })]);
     const { ok, of } = await examine(home, environment);
@@ -69,7 +69,7 @@ describe("gateway keys", () => {
     ["others can read", [entry("crm")], 0o644, /chmod 600/],
     ["is not right", [{ name: "crm" }], 0o600, /needs a sha256 or a subject/],
     ["stands for no token", [entry("crm", { tokenVariable: "NOT_SET" })], 0o600, /NOT_SET holds no access token/],
-  ])("in a file that %s do not work", async (_, entries, mode, told) => {
+  ])("in a file that %s are reported", async (_, entries, mode, told) => {
     const home = await openHome();
     const { environment } = await furnish(home, entries, mode);
     const { ok, of } = await examine(home, environment);
@@ -82,20 +82,20 @@ describe("gateway keys", () => {
     expect(of("tokens of keys")).toBeUndefined();
   });
 
-  test("in an empty file let nobody in", async () => {
+  test("in an empty file give nobody access", async () => {
     const home = await openHome();
     const { environment } = await furnish(home, []);
     expect((await examine(home, environment)).of("gateway keys")).toMatchObject({ status: "warn" });
   });
 
-  test("are not spoken of where there are none", async () => {
+  test("are not mentioned where none are configured", async () => {
     const home = await openHome();
     const { of } = await examine(home, {});
     expect([of("gateway keys"), of("tokens of keys"), of("OAuth issuer")]).toEqual([undefined, undefined, undefined]);
   });
 });
 
-describe("the issuer of OAuth", () => {
+describe("the OAuth issuer", () => {
   async function scene() {
     const home = await openHome();
     const issuer = await openIssuer(new TestClock(), "http://localhost:3000/mcp");
@@ -108,7 +108,7 @@ describe("the issuer of OAuth", () => {
     return { home, issuer, environment };
   }
 
-  test("is asked for its metadata and its keys", async () => {
+  test("is checked for its metadata and keys", async () => {
     const { home, issuer, environment } = await scene();
     const { ok, of } = await examine(home, environment);
     expect(ok).toBe(true);
@@ -121,7 +121,7 @@ describe("the issuer of OAuth", () => {
     ["is another one", (issuer) => (issuer.metadata = { issuer: "https://other.example" }), /https:\/\/other\.example/],
     ["publishes no keys", (issuer) => (issuer.keyText = '{"keys":[]}'), /publishes no keys/],
     ["publishes something else", (issuer) => (issuer.keyText = "<html>"), /cannot be had/],
-  ])("that %s is told", async (_, spoil, told) => {
+  ])("that %s is reported", async (_, spoil, told) => {
     const { home, issuer, environment } = await scene();
     spoil(issuer);
     const { ok, of } = await examine(home, environment);

@@ -58,7 +58,7 @@ describe("the example of a host", () => {
     }
   });
 
-  test.each(startable)("%s names the product's service and hands over the token", async (name) => {
+  test.each(startable)("%s names the remote service and passes the token", async (name) => {
     const entry = (await exampleOf(name))["programme-product"] ?? {};
     expect(entry.env).toMatchObject({ PROGRAMME_BASE_URL: "https://programmes.example.org" });
     if (hosts[name].reference === undefined) expect(entry.env?.["PROGRAMME_TOKEN"]).toBe("<access token>");
@@ -68,7 +68,7 @@ describe("the example of a host", () => {
       );
   });
 
-  test("each that is reached over HTTP is let in with the token where that host puts it", async () => {
+  test("each over HTTP connects with the token where that host puts it", async () => {
     const home = await openHome();
     const server = home.start(["http", "--port", "0"]);
     const [, token = ""] = await server.printed(/Token ([0-9a-f]{64})\n/);

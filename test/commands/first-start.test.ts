@@ -37,7 +37,7 @@ async function organisationsIn(database: string): Promise<string[]> {
 const both = ["Aldersund Foundation", "Harbourlight Arts Trust"];
 
 describe.each(kinds)("an empty database in %s", (_, make) => {
-  test("is filled once, whichever of several processes begins", async () => {
+  test("is filled once, by one of several processes", async () => {
     const home = await openHome();
     const database = await make(home);
     const environment = { PROGRAMME_DATABASE: database, ...createSettings(database) };
@@ -61,7 +61,7 @@ describe.each(kinds)("an empty database in %s", (_, make) => {
   });
 });
 
-test("a start that lacks the key makes nothing", async () => {
+test("a start without the key creates nothing", async () => {
   const home = await openHome();
   const database = await emptyOnServer();
   const { code, stderr } = await home.run(["http", "--port", "0"], { PROGRAMME_DATABASE: database });
@@ -69,7 +69,7 @@ test("a start that lacks the key makes nothing", async () => {
   expect(await inspectStore({ database })).toMatchObject({ applied: [] });
 });
 
-test("a start waits for a server that is not there yet", async () => {
+test("a start waits for a database server that is not ready yet", async () => {
   const [home, port] = [await openHome(), await freePort()];
   const database = await emptyOnServer();
   const environment = {

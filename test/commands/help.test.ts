@@ -24,7 +24,7 @@ function wordsOf(line: string): string[] {
 }
 
 describe("the help of a command", () => {
-  test("has examples, and says what every option is for", () => {
+  test("has examples, and describes every option", () => {
     for (const command of leaves(program)) {
       expect(getExamples(command), getCommandPath(command)).not.toEqual([]);
       for (const option of command.options)
@@ -34,7 +34,7 @@ describe("the help of a command", () => {
     }
   });
 
-  test("has examples that are right", async () => {
+  test("has valid examples", async () => {
     for (const { line } of [program, ...leaves(program)].flatMap(getExamples)) {
       const args = wordsOf(line.replace(/ >>? .*$/, "")).slice(1);
       const parsed = await buildProgram();
@@ -55,7 +55,7 @@ describe("the help of a command", () => {
     expect(help).toMatch(/\nLog:\n/);
   });
 
-  test("prints --json wherever there is a result to print", () => {
+  test("offers --json for every command with a result", () => {
     const silent = ["stdio", "http", "completion"].map((name) => `programme-mcp ${name}`);
     for (const command of leaves(program)) {
       const hasJson = command.options.some(({ long }) => long === "--json");
@@ -67,7 +67,7 @@ describe("the help of a command", () => {
   });
 });
 
-test("only the commands that a command line names are put together", async () => {
+test("only the commands on the command line are built", async () => {
   const named = await buildProgram(["token", "create", "--name", "http"]);
   const filled = named.commands.filter((command) => command.commands.length + command.options.length > 0);
   expect(filled.map((command) => command.name()).toSorted()).toEqual(["http", "token"]);
@@ -78,7 +78,7 @@ test("only the commands that a command line names are put together", async () =>
 });
 
 describe("the page of commands", () => {
-  test("tells of every command, with every option", async () => {
+  test("describes every command, with every option", async () => {
     const page = await readFile(join(import.meta.dirname, "../../docs/commands.md"), "utf8");
     for (const [code] of exitCodes) expect(page).toContain(`| ${code} |`);
     for (const command of leaves(program)) {
@@ -89,7 +89,7 @@ describe("the page of commands", () => {
     }
   });
 
-  test("leads to settings that there are", async () => {
+  test("links to existing settings", async () => {
     const page = await readFile(join(import.meta.dirname, "../../docs/commands.md"), "utf8");
     const anchors = [...page.matchAll(/configuration\.md#(\w+)\)/g)].map(([, anchor]) => anchor);
     const known = settings.map(([, { variable }]) => variable.toLowerCase());

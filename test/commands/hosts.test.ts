@@ -46,7 +46,7 @@ describe("the settings file of a host", () => {
     ["vscode", { ...windows, env: {} }, "C:\\Users\\ana\\AppData\\Roaming\\Code\\User\\mcp.json"],
     ["codex", { ...linux, env: { CODEX_HOME: "/codex" } }, "/codex/config.toml"],
     ["claude-code", { ...linux, env: { CLAUDE_CONFIG_DIR: "/claude" } }, "/claude/.claude.json"],
-  ])("of %s heeds what the environment says, as the host does", (name, place, file) => {
+  ])("of %s depends on the environment, as for the host", (name, place, file) => {
     expect(hosts[name].file(place)).toBe(file);
   });
 });
@@ -59,7 +59,7 @@ describe("a server in the settings of a host", () => {
   const known = { variable: "PROGRAMME_TOKEN", value: token };
   const startable = listedHosts.filter((name) => hosts[name].starts);
 
-  test.each(startable)("%s: a token that is given stands in it, one that is not does not", (name) => {
+  test.each(startable)("%s: includes a token only if it is given", (name) => {
     const host: Host = hosts[name];
     for (const server of [stdio, http]) {
       expect(JSON.stringify(createSettingsFile(host, { ...server, secret: known }, "programme"))).toContain(token);
@@ -69,13 +69,13 @@ describe("a server in the settings of a host", () => {
     }
   });
 
-  test.each(startable)("%s: no token is no secret at all", (name) => {
+  test.each(startable)("%s: has no secret without a token", (name) => {
     const text = JSON.stringify(createSettingsFile(hosts[name], { ...stdio, secret: undefined }, "programme"));
     expect(text).not.toMatch(/TOKEN|token|inputs/);
     expect(text).toContain('"PROGRAMME_READ_ONLY":"true"');
   });
 
-  test("VS Code asks for it, and does not show what is typed", () => {
+  test("VS Code prompts for the token as a password", () => {
     const { inputs, servers } = createSettingsFile(hosts.vscode, { ...http, secret: unknown }, "work") as Record<
       string,
       unknown
@@ -86,7 +86,7 @@ describe("a server in the settings of a host", () => {
     });
   });
 
-  test("Codex reads the variable itself", () => {
+  test("Codex reads the token from the variable", () => {
     expect(
       createSettingsFile(hosts.codex, { ...http, secret: { variable: "TEAM_KEY", value: undefined } }, "team"),
     ).toEqual({
@@ -97,7 +97,7 @@ describe("a server in the settings of a host", () => {
     });
   });
 
-  test("Windows starts npx by its command interpreter", () => {
+  test("Windows starts npx through cmd", () => {
     const { mcpServers } = createSettingsFile(
       hosts["claude-desktop"],
       { ...http, platform: "win32", secret: known },
@@ -109,7 +109,7 @@ describe("a server in the settings of a host", () => {
   });
 });
 
-describe("how this program is started", () => {
+describe("the command that starts this program", () => {
   const running = {
     platform: "linux",
     env: {},
@@ -117,11 +117,11 @@ describe("how this program is started", () => {
     script: "/opt/programme/dist/main.js",
   } as const;
 
-  test("by Node and the script, both by their whole path", () => {
+  test("is Node and the script, by absolute paths", () => {
     expect(chooseLaunch(running, "auto")).toEqual({ command: running.execPath, args: [running.script] });
   });
 
-  test("by npx where npx keeps it, for that goes away again", () => {
+  test("is npx when npx runs it, because npx's cache is temporary", () => {
     const script = "/home/ana/.npm/_npx/6a1/node_modules/programme-mcp/dist/main.js";
     const npx = { command: "npx", args: ["-y", `programme-mcp@${version}`] };
     expect(chooseLaunch({ ...running, script }, "auto")).toEqual(npx);
@@ -133,7 +133,7 @@ describe("how this program is started", () => {
     });
   });
 
-  test("by the name of Node that stays when Node is brought up to date, where the path has it", () => {
+  test("is a stable path of Node that survives an update, if PATH has one", () => {
     const bin = join(import.meta.dirname, "../../node_modules/.bin");
     const env = { PATH: `relative:/nowhere:${bin}` };
     expect(chooseLaunch({ ...running, env, execPath: process.execPath }, "auto").command).toBe(join(bin, "node"));
@@ -142,7 +142,7 @@ describe("how this program is started", () => {
 });
 
 describe("an example", () => {
-  test("there is one for each host, as `config` would write it", async () => {
+  test("exists for each host, as `config` writes it", async () => {
     const examples = await hostExamples();
     expect(Object.keys(examples).map((path) => path.split("/")[1])).toEqual(listedHosts);
     for (const [path, text] of Object.entries(examples)) {

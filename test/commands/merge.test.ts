@@ -31,7 +31,7 @@ const zed = `// Ana's settings
 }
 `;
 
-describe("a JSON file", () => {
+describe("a JSON settings file", () => {
   test("keeps its comments, its order, its other servers and its trailing commas", async () => {
     const merged = await merge("zed", zed);
     for (const kept of [
@@ -61,7 +61,7 @@ describe("a JSON file", () => {
     if (text.includes("\r\n")) expect(merged.replaceAll("\r\n", "")).not.toContain("\n");
   });
 
-  test.each([undefined, "", "  \n"])("is made where there is none: %j", async (text) => {
+  test.each([undefined, "", "  \n"])("is created if it is missing: %j", async (text) => {
     const merged = await merge("claude-code", text);
     expect(JSON.parse(merged)).toEqual({
       mcpServers: {
@@ -76,12 +76,12 @@ describe("a JSON file", () => {
     expect(merged).toMatch(/\}\n$/);
   });
 
-  test("changes nothing when it holds the settings already", async () => {
+  test("is unchanged if it has the settings already", async () => {
     const merged = await merge("zed", zed);
     expect(await merge("zed", merged)).toBe(merged);
   });
 
-  test("keeps what its owner added to the entry, and replaces how the server is reached", async () => {
+  test("keeps additions to the entry, and replaces how the server is reached", async () => {
     const before = {
       mcpServers: {
         programme: {
@@ -114,7 +114,7 @@ describe("a JSON file", () => {
     });
   });
 
-  test("keeps other headers beside the token's", async () => {
+  test("keeps other headers", async () => {
     const before = { mcpServers: { programme: { url: "x", headers: { "X-Team": "a", authorization: "Bearer old" } } } };
     const { mcpServers } = JSON.parse(await merge("cursor", JSON.stringify(before), reached));
     expect(mcpServers.programme.headers).toEqual({
@@ -123,7 +123,7 @@ describe("a JSON file", () => {
     });
   });
 
-  test("of VS Code gets its question once, beside those that are there", async () => {
+  test("of VS Code gets its input once, beside existing ones", async () => {
     const before = '{\n  "inputs": [{ "type": "promptString", "id": "other", "description": "x" }]\n}\n';
     const once = await merge("vscode", before, reached);
     const { inputs } = JSON.parse(once);
@@ -138,11 +138,11 @@ describe("a JSON file", () => {
     ["no object", "[]", /the file is not what it should be/],
     ["a section that is no object", '{"mcpServers": []}', /mcpServers is not what it should be/],
     ["an entry that is no object", '{"mcpServers": {"programme": 1}}', /mcpServers\.programme is not/],
-  ])("that is not what it should be is refused: %s", async (_, text, told) => {
+  ])("with another structure is refused: %s", async (_, text, told) => {
     await expect(merge("cursor", text)).rejects.toThrow(told);
   });
 
-  test("loses nothing, whatever it holds", async () => {
+  test("loses nothing, whatever it contains", async () => {
     const key = fc.string({ minLength: 1, maxLength: 8 });
     const other = fc.dictionary(key, fc.jsonValue({ maxDepth: 3 }));
     await fc.assert(
@@ -178,8 +178,8 @@ share = 1.0
 since = 2026-01-31
 `;
 
-describe("a TOML file", () => {
-  test("keeps all that is in it, and gets a table at its end", async () => {
+describe("a TOML settings file", () => {
+  test("keeps its content, and gets a table at its end", async () => {
     const merged = await merge("codex", codex);
     expect(merged.startsWith(codex)).toBe(true);
     expect(merged.slice(codex.length)).toBe(
@@ -207,7 +207,7 @@ describe("a TOML file", () => {
     ["an inline table", 'mcp_servers = { tickets = { command = "tickets" } }\n'],
     ["dotted keys", 'mcp_servers.tickets.command = "tickets"\n'],
     ["an empty table", "[mcp_servers]\n"],
-  ])("takes a server however servers are written: %s", async (_, text) => {
+  ])("gets the server in any notation of the others: %s", async (_, text) => {
     const before = JSON.parse(JSON.stringify(parseToml(text)));
     const after = JSON.parse(JSON.stringify(parseToml(await merge("codex", text))));
     expect(after.mcp_servers).toEqual({

@@ -3,8 +3,8 @@ import { openHome } from "../support/processes/program.ts";
 
 const secrets = { PROGRAMME_WEBHOOK_SECRETS: `crm=${"s".repeat(20)},shop=${"t".repeat(20)};${"u".repeat(20)}` };
 
-describe("what a server says when it starts", () => {
-  test("names the addresses of webhooks that come in, without their secrets", async () => {
+describe("the start message of a server", () => {
+  test("has the addresses of incoming webhooks, without their secrets", async () => {
     const home = await openHome();
     const database = ["--database", home.database];
     await home.run(["token", "create", ...database]);
@@ -17,7 +17,7 @@ describe("what a server says when it starts", () => {
     expect(stdout).not.toMatch(/s{20}|t{20}|u{20}/);
   });
 
-  test("names them as senders reach them, and no REST interface beside the product's own service", async () => {
+  test("has them under the public URL, and no REST interface with a remote service", async () => {
     const home = await openHome();
     const environment = {
       ...secrets,
@@ -37,7 +37,7 @@ describe("what a server says when it starts", () => {
     ]);
   });
 
-  test("prints settings for stdio that start this very program", async () => {
+  test("has settings for stdio that start this program", async () => {
     const home = await openHome();
     const started = home.start(["http", "--port", "0"]);
     const [, settings = ""] = await started.printed(/over stdio:\n(\{[\s\S]*?\n\})\n/);

@@ -11,7 +11,7 @@ import { openHome } from "../support/processes/program.ts";
 const esc = "\u001b";
 
 describe("colours", () => {
-  test("are not for files and pipes, but can be asked for", async () => {
+  test("are not used for files and pipes, but can be forced", async () => {
     const home = await openHome();
     expect((await home.run(["tools"])).stdout).not.toContain(esc);
     expect((await home.run(["tools"], { FORCE_COLOR: "1" })).stdout).toContain(`${esc}[1mtool`);
@@ -25,7 +25,7 @@ describe("colours", () => {
     [["--no-color"], {}],
     [[], { NO_COLOR: "1" }],
     [[], { FORCE_COLOR: "0" }],
-  ])("are taken away by %j %j", async (args, environment) => {
+  ])("are removed by %j %j", async (args, environment) => {
     const home = await openHome();
     for (const command of [["tools"], ["tools", "--help"], ["doctor"]]) {
       const { stdout, stderr } = await home.run([...command, ...args], environment);
@@ -36,7 +36,7 @@ describe("colours", () => {
 });
 
 describe("a result", () => {
-  test("may be read in part", async () => {
+  test("may be read in part by a pipe", async () => {
     const home = await openHome();
     const { command, args, env } = home.command(["tools", "--json"]);
     const child = spawn(command, args, { env, cwd: home.path });
@@ -48,7 +48,7 @@ describe("a result", () => {
     expect([code, said]).toEqual([0, ""]);
   });
 
-  test("that nobody reads any more does not end a server over HTTP", async () => {
+  test("whose pipe was closed does not end a server over HTTP", async () => {
     const home = await openHome();
     const started = home.start(["http", "--port", "0"]);
     const [, origin = ""] = await started.printed(/MCP +(http:\/\/\S+)\/mcp\n/);
@@ -62,7 +62,7 @@ describe("work that is stopped", () => {
   test.each<[NodeJS.Signals, number]>([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ])("by %s ends as a shell expects", async (signal, code) => {
+  ])("by %s has the exit code that shells expect", async (signal, code) => {
     const home = await openHome();
     const running = home.start(["simulate", "--speed", "86400", "--database", home.database]);
     await expect
@@ -74,7 +74,7 @@ describe("work that is stopped", () => {
     expect((await home.run(["token", "list", "--database", home.database])).stdout).toMatch(/simulation.*revoked/);
   });
 
-  test("adds none of its demonstration data to a database, and says so", async () => {
+  test("leaves no partial demonstration data, and says so", async () => {
     const home = await openHome();
     const database = ["--database", home.database];
     const running = home.start(["seed", "--demo", "--scale", "500", ...database]);
@@ -88,7 +88,7 @@ describe("work that is stopped", () => {
     expect((await home.run(["seed", "--demo", ...database])).stdout).toMatch(/now holds demonstration data/);
   });
 
-  test("hears a signal once, and no longer than it lasts", () => {
+  test("listens for signals only while it runs", () => {
     const before = process.listenerCount("SIGHUP");
     {
       using interruption = onInterrupt("Half is done.");
@@ -113,7 +113,7 @@ describe("progress", () => {
 
   afterEach(() => vi.unstubAllEnvs());
 
-  test("is one line of a terminal, which goes away at the end", () => {
+  test("is one line of a terminal, which is erased at the end", () => {
     vi.stubEnv("TERM", "xterm");
     const { stream, lines } = terminal();
     const progress = showProgress("Making data", 200, stream);
@@ -140,7 +140,7 @@ describe("progress", () => {
     expect(unset.lines).toEqual([expect.stringMatching(/Copying {2}.*━{12}.*─{12}.* {2}50 %$/)]);
   });
 
-  test("is nothing elsewhere", () => {
+  test("is not shown elsewhere", () => {
     const { stream, lines } = terminal();
     vi.stubEnv("TERM", "dumb");
     const dumb = showProgress("Copying", 10, stream);

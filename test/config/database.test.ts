@@ -24,7 +24,11 @@ describe("a database", () => {
     expect([databaseName, filesBeside]).toEqual([":memory:", undefined]);
   });
 
-  test.each(["mysql://host/x", "http://host/x", "postgres://host:port/x"])("at %s is refused, unshown", (given) => {
+  test.each([
+    "mysql://host/x",
+    "http://host/x",
+    "postgres://host:port/x",
+  ])("at %s is refused without showing the URL", (given) => {
     const refused = "PROGRAMME_DATABASE must be a file, `:memory:` or an address as in";
     expect(() => loadConfig({ PROGRAMME_DATABASE: given })).toThrow(refused);
     expect(() => loadConfig({ PROGRAMME_DATABASE: given })).not.toThrow(given);
@@ -37,7 +41,7 @@ describe("a database", () => {
     ["postgres://me:sesame@/calls?host=/run/postgresql&port=6000", "postgres://%2Frun%2Fpostgresql:6000/calls"],
     ["postgres:///?host=a,b&port=1,2&dbname=calls&user=me&password=sesame", "postgres://a:1,b:2/calls"],
     ["postgres:///calls", "postgres://localhost/calls"],
-  ])("%s is taken, and called %s", (given, databaseName) => {
+  ])("%s is accepted, and called %s", (given, databaseName) => {
     expect(loadConfig({ PROGRAMME_DATABASE: given })).toMatchObject({ database: given, databaseName });
   });
 
@@ -49,7 +53,7 @@ describe("a database", () => {
     ["sslcrl=x", 'the parameter "sslcrl" is not supported; those that are: host, port'],
     ["host=a,b&port=1,2,3", "it names 2 hosts and 3 ports"],
     ["port=99999", "a port is not a number"],
-  ])("with %s is refused with what is wrong", (query, said) => {
+  ])("with %s is refused with the reason", (query, said) => {
     const given = `postgres://me:sesame@db.example.org/calls?${query}`;
     expect(() => loadConfig({ PROGRAMME_DATABASE: given })).toThrow(said);
     expect(() => loadConfig({ PROGRAMME_DATABASE: given })).not.toThrow("sesame");
@@ -59,13 +63,13 @@ describe("a database", () => {
     "open?sesame@db",
     "open#sesame",
     "open/sesame",
-  ])("with the password %s is refused, unshown", (password) => {
+  ])("with the password %s is refused without showing it", (password) => {
     const PROGRAMME_DATABASE = `postgres://me:${password}@db.example.org/calls`;
     expect(() => loadConfig({ PROGRAMME_DATABASE })).toThrow("PROGRAMME_DATABASE must be");
     expect(() => loadConfig({ PROGRAMME_DATABASE })).not.toThrow("sesame");
   });
 
-  test("is not taken with its password from an option, which other users can see", () => {
+  test("with a password is not accepted as an option, which other users can see", () => {
     for (const database of [address, "postgres://db.example.org/calls?password=sesame"]) {
       expect(() => loadConfig({}, { database })).toThrow("--database must have no password");
       expect(() => loadConfig({}, { database })).not.toThrow("sesame");

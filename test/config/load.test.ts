@@ -20,7 +20,7 @@ function refusal(env: Environment, options?: Record<string, unknown>): string {
 }
 
 describe("defaults", () => {
-  test("listen on this machine alone, with the specification's limits", () => {
+  test("listen on this machine only, with the specification's limits", () => {
     expect(loadConfig({})).toMatchObject({
       host: "127.0.0.1",
       port: 3000,
@@ -34,7 +34,7 @@ describe("defaults", () => {
     });
   });
 
-  test("no token and no public address are made up", () => {
+  test("there is no default token or public address", () => {
     const config = loadConfig({});
     expect(config.token).toBeUndefined();
     expect(config.publicUrl).toBeUndefined();
@@ -68,7 +68,7 @@ describe("precedence", () => {
     expect(loadConfig({ PROGRAMME_PORT: "4000" }).port).toBe(4000);
   });
 
-  test("empty text is not given, wherever it stands", () => {
+  test("empty text counts as not given", () => {
     expect(loadConfig({ PROGRAMME_PORT: "", PROGRAMME_TOKEN: "" }).port).toBe(3000);
     expect(loadConfig({ PROGRAMME_PORT: "4000" }, { port: "" }).port).toBe(4000);
   });
@@ -79,19 +79,19 @@ describe("precedence", () => {
     );
   });
 
-  test("options of a command that are no settings are left alone", () => {
+  test("options of a command that are not settings are ignored", () => {
     expect(refusal({}, { scopes: "programs:read" })).toBe("(accepted)");
   });
 });
 
 describe("refusals", () => {
-  test("an unknown variable is named with the nearest known one", () => {
+  test("an unknown variable is reported with the nearest known one", () => {
     expect(refusal({ PROGRAMME_REQUEST_PER_MINUT: "1" })).toBe(
       "PROGRAMME_REQUEST_PER_MINUT is not a setting. Did you mean PROGRAMME_REQUESTS_PER_MINUTE?",
     );
   });
 
-  test("every known variable with one letter lost is answered with that variable", () => {
+  test("every known variable with one letter missing is suggested", () => {
     const mistyped = settings.map(([, { variable }]) => [`${variable.slice(0, -2)}${variable.at(-1)}`, variable]);
     for (const [typo = "", variable] of mistyped) {
       expect(refusal({ [typo]: "1" })).toContain(`Did you mean ${variable}?`);
@@ -108,11 +108,11 @@ describe("refusals", () => {
     ["PRIVACY_MODE", "PRIVACY"],
     ["CONFIRMATION", "CONFIRM"],
     ["URL", "BASE_URL"],
-  ])("PROGRAMME_%s is taken for PROGRAMME_%s, which means the same", (given, meant) => {
+  ])("PROGRAMME_%s is suggested as PROGRAMME_%s, which means the same", (given, meant) => {
     expect(refusal({ [`PROGRAMME_${given}`]: "1" })).toMatch(new RegExp(`Did you mean PROGRAMME_${meant}\\?$`));
   });
 
-  test.each(["FOO", "X", "", "constructor"])("PROGRAMME_%s is like no other: none is suggested", (given) => {
+  test.each(["FOO", "X", "", "constructor"])("PROGRAMME_%s is similar to none, so none is suggested", (given) => {
     expect(refusal({ [`PROGRAMME_${given}`]: "1" })).toMatch(/ is not a setting\. See: programme-mcp http --help$/);
   });
 
@@ -125,17 +125,17 @@ describe("refusals", () => {
     expect(refusal({}, { tools: "qqqqqqqqqqqqqqq" })).toMatch(/, not "qqqqqqqqqqqqqqq"\.$/);
   });
 
-  test("variables of other programs are not looked at", () => {
+  test("variables of other programs are ignored", () => {
     expect(refusal({ PROGRAM_PORT: "x", PROGRAMMEPORT: "x" })).toBe("(accepted)");
   });
 
-  test("a bad value is named by where it came from, with what is allowed, on one line", () => {
+  test("an invalid value is reported with its source and the allowed values, on one line", () => {
     expect(refusal({ PROGRAMME_PORT: "http" })).toBe('PROGRAMME_PORT must be an integer from 0 to 65535, not "http".');
     expect(refusal({}, { port: "65536" })).toBe('--port must be an integer from 0 to 65535, not "65536".');
     expect(refusal({ PROGRAMME_LOG_LEVEL: "a\nb" })).not.toContain("\n");
   });
 
-  test("what may be a secret is not repeated", () => {
+  test("possible secrets are not repeated", () => {
     expect(refusal({ PROGRAMME_TOKEN: "hunter2" })).toBe("PROGRAMME_TOKEN must be 64 hexadecimal digits.");
     expect(refusal({ PROGRAMME_PUBLIC_URL: "https://ada:hunter2@example.org" })).not.toContain("hunter2");
   });
@@ -145,7 +145,7 @@ describe("refusals", () => {
     "example.org",
     "https://example.org/?a=1",
     "https://example.org/#a",
-  ])("%s is no public address", (address) => {
+  ])("%s is not a valid public address", (address) => {
     expect(refusal({ PROGRAMME_PUBLIC_URL: address })).toContain("PROGRAMME_PUBLIC_URL must be");
   });
 
@@ -156,7 +156,7 @@ describe("refusals", () => {
     ",",
     "example.org,",
     "example.org/path",
-  ])("%s is no list of host names", (names) => {
+  ])("%s is not a valid list of host names", (names) => {
     expect(refusal({ PROGRAMME_ALLOWED_HOSTS: names })).toContain("PROGRAMME_ALLOWED_HOSTS must be");
   });
 
@@ -168,13 +168,13 @@ describe("refusals", () => {
     "null",
     "*",
     "http://localhost:6274,",
-  ])("%s is no list of origins", (origins) => {
+  ])("%s is not a valid list of origins", (origins) => {
     expect(refusal({ PROGRAMME_ALLOWED_ORIGINS: origins })).toContain("PROGRAMME_ALLOWED_ORIGINS must be");
   });
 });
 
 describe("listening beyond this machine", () => {
-  test.each(["0.0.0.0", "::", "192.0.2.1", "example.org"])("%s needs the hosts it is reached by", (host) => {
+  test.each(["0.0.0.0", "::", "192.0.2.1", "example.org"])("%s needs the allowed host names", (host) => {
     expect(refusal({ PROGRAMME_HOST: host })).toContain("PROGRAMME_ALLOWED_HOSTS is needed");
     expect(refusal({ PROGRAMME_HOST: host, PROGRAMME_ALLOWED_HOSTS: "example.org" })).toBe("(accepted)");
   });
@@ -214,7 +214,7 @@ describe("every integer setting", () => {
     expect(bounds.map(([name]) => name)).toContain("port");
   });
 
-  test.each(bounds)("%s takes what lies within its bounds", (name, min, max) => {
+  test.each(bounds)("%s accepts values within its bounds", (name, min, max) => {
     fc.assert(
       fc.property(fc.integer({ min, max }), (value) => {
         expect(loadConfig(given(name, String(value)))[name]).toBe(value);
@@ -223,7 +223,7 @@ describe("every integer setting", () => {
     );
   });
 
-  test.each(bounds)("%s refuses what lies outside them", (name, min, max) => {
+  test.each(bounds)("%s refuses values outside its bounds", (name, min, max) => {
     fc.assert(
       fc.property(fc.oneof(fc.bigInt({ max: BigInt(min) - 1n }), fc.bigInt({ min: BigInt(max) + 1n })), (value) => {
         expect(refusal(given(name, String(value)))).toContain("must be an integer");
@@ -231,7 +231,7 @@ describe("every integer setting", () => {
     );
   });
 
-  test.each(bounds)("%s refuses everything that is not plain digits", (name) => {
+  test.each(bounds)("%s refuses everything except digits", (name) => {
     const text = fc.oneof(
       fc.string(),
       fc.double().map(String),

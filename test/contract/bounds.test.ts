@@ -307,7 +307,7 @@ const rows = Object.entries(bounds).flatMap(([name, fields]) =>
 );
 
 describe("bounds of the specification", () => {
-  test.each(operationNames)("%s requires the fields that the specification stars, and no others", (name) => {
+  test.each(operationNames)("%s requires exactly the fields that the specification marks as required", (name) => {
     const { queryObject, body } = operations[name];
     const parts = [queryObject, ...(body ? [body] : [])].map((part) => z.toJSONSchema(part, { io: "input" }));
     expect(parts.flatMap(requiredIn).toSorted()).toEqual((required[name]?.split(" ") ?? []).toSorted());

@@ -148,8 +148,8 @@ describe("examples", () => {
   });
 });
 
-describe("marks", () => {
-  test("of what only persons:sensitive:read shows stand at these paths", () => {
+describe("field annotations", () => {
+  test("for persons:sensitive:read are at these paths", () => {
     const pinned = Object.fromEntries(
       operationNames.flatMap((name) => {
         const paths = markedPaths(operations[name].data, (mark) => mark.sensitive === sensitiveScope);
@@ -174,7 +174,7 @@ describe("marks", () => {
     `);
   });
 
-  test("of personal data in records stand at these paths", () => {
+  test("for personal data in records are at these paths", () => {
     const pinned = Object.fromEntries(
       Object.entries(tables).map(([name, { record }]) => [name, markedPaths(record, isPersonal).join(" ")]),
     );
@@ -205,7 +205,7 @@ describe("marks", () => {
     `);
   });
 
-  test("of personal data in arguments stand at these paths", () => {
+  test("for personal data in arguments are at these paths", () => {
     const pinned = operationNames.flatMap((name) => {
       const { queryObject, body } = operations[name];
       const paths = [queryObject, body ?? z.object({})].flatMap((part) => markedPaths(part, isPersonal));
@@ -237,7 +237,7 @@ describe("marks", () => {
     `);
   });
 
-  test("of personal data are on nothing that an event carries", () => {
+  test("for personal data are on no field of an event", () => {
     for (const [type, schema] of Object.entries(events)) expect(markedPaths(schema, isPersonal), type).toEqual([]);
   });
 });

@@ -49,7 +49,7 @@ describe("the OpenAPI document", () => {
     expect(document.tags.map((tag: Json) => tag.name)).toEqual(toolsetNames);
   });
 
-  test("refers only to what it has, and has only what it refers to", () => {
+  test("has no missing and no unused references", () => {
     const text = JSON.stringify(document);
     const referred = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name));
     expect([...referred].toSorted()).toEqual(Object.keys(document.components.schemas).toSorted());
@@ -63,7 +63,7 @@ describe.each(operationNames)("%s", (name) => {
   const described: Json = document.paths[operation.path][method];
   const place = ["paths", operation.path, method];
 
-  test("names its parameters, with examples that fit", () => {
+  test("describes its parameters, with valid examples", () => {
     const parameters: Json[] = described.parameters ?? [];
     const named = (where: string) => parameters.filter((each) => each.in === where).map((each) => each.name);
     expect(named("path")).toEqual(listPathVariables(operation.path));
@@ -85,7 +85,7 @@ describe.each(operationNames)("%s", (name) => {
     return parameter.in === "query" && field !== undefined && !field.safeParse(undefined).success;
   }
 
-  test("describes its body, with an example that fits, and refuses what it does not know", () => {
+  test("describes its body, with a valid example, and refuses unknown properties", () => {
     expect("requestBody" in described).toBe(operation.body !== undefined);
     if (!operation.body) return;
     expect(described.requestBody.required).toBe(true);
@@ -96,7 +96,7 @@ describe.each(operationNames)("%s", (name) => {
     operation.body.parse(example);
   });
 
-  test("describes its success, with an example that fits", () => {
+  test("describes its success response, with a valid example", () => {
     const status = String(operation.status ?? 200);
     const { example } = described.responses[status].content["application/json"];
     const validate = validatorAt(...place, "responses", status, "content", "application/json", "schema");
@@ -105,7 +105,7 @@ describe.each(operationNames)("%s", (name) => {
     expect(Object.keys(described.responses).filter((code) => code.startsWith("2"))).toEqual([status]);
   });
 
-  test("describes each of its refusals under its status, with an example that fits", () => {
+  test("describes each error response under its status, with a valid example", () => {
     const codes = [...commonErrors, ...(operation.errors ?? [])];
     for (const code of codes) {
       const { status } = errorCatalog[code];

@@ -8,7 +8,7 @@ import { waitFor } from "../support/wait.ts";
 import { openReceiver } from "../webhooks/receiver.ts";
 import { openWebhookServer } from "../webhooks/webhook-server.ts";
 
-test("while the database is away calls are refused for a moment; then all of it goes on by itself", async () => {
+test("calls are refused while the database is away, and everything recovers by itself", async () => {
   const server = await startPostgres();
   onTestFinished(() => server.stop());
   const databases = await openDatabases({ given: server.address });

@@ -83,7 +83,7 @@ describe.runIf(hasSmallDisks)("with a full disk", () => {
     await after.close();
   });
 
-  test("under exports and kept messages, exports fail with a code and messages wait; nothing half-written stays", async () => {
+  test("under exports and stored messages, exports fail with a code, messages wait, and no partial file remains", async () => {
     const directory = await openDirectory();
     const database = `${directory}/programme.db`;
     const { server, close } = await openOn(database);

@@ -33,7 +33,7 @@ test("ids begin as they do in the documents of the interface", () => {
 });
 
 describe("submissions", () => {
-  test("carry the marks of their state", () => {
+  test("have the fields of their state", () => {
     for (const { rows } of demo.tenants) {
       const rounds = byId(rows, "rounds");
       for (const { state, ...row } of rows.submissions) {
@@ -322,7 +322,7 @@ describe("history", () => {
     expect(text).toContain('"path":"fields.fld_');
   });
 
-  test("no token of the data lets anybody in", () => {
+  test("no token of the data is valid", () => {
     for (const { tokens } of demo.tenants) expect(tokens.map(({ name }) => name)).toEqual(["CRM synchronisation"]);
   });
 });

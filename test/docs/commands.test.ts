@@ -52,7 +52,7 @@ async function runPage({ path, blocks }: Page): Promise<void> {
 }
 
 describe.skipIf(process.platform === "win32")("the commands of a page", () => {
-  test("are there to be run", () => {
+  test("exist", () => {
     expect(run.length).toBeGreaterThan(8);
     expect(told.length).toBeGreaterThan(40);
   });
@@ -62,14 +62,14 @@ describe.skipIf(process.platform === "win32")("the commands of a page", () => {
     await runPage(page);
   });
 
-  test("are called by one name, so that none is missed", () => {
+  test("use one name for the program, so that none is missed", () => {
     const others = pages.flatMap(({ path, blocks }) =>
       blocks.filter(({ language }) => /^(bash|shell|console|zsh|powershell)$/.test(language)).map(() => path),
     );
     expect(others).toEqual([]);
   });
 
-  test("that are not run say why, and are right as far as can be told", () => {
+  test("that are not run say why, and have valid options", () => {
     for (const { path, blocks } of pages) {
       for (const block of blocks.filter(isCommand)) {
         if (block.marker?.startsWith("not run")) expect(block.marker, path).toMatch(notRun);
@@ -106,7 +106,7 @@ async function parse(args: readonly string[]): Promise<string[]> {
 }
 
 describe("a command line of this program", () => {
-  test("in a block of commands has options and arguments that there are", async () => {
+  test("in a block of commands has existing options and arguments", async () => {
     const lines = told.flatMap(([path, text]) => linesOf(text).map((args) => [path, args] as const));
     expect(lines.length).toBeGreaterThan(60);
     for (const [path, args] of lines) {
@@ -115,7 +115,7 @@ describe("a command line of this program", () => {
     }
   });
 
-  test("that there is has its place in the README's table", async () => {
+  test("is in the README's table", async () => {
     const program = await buildProgram();
     const named = program
       .createHelp()
@@ -131,7 +131,7 @@ describe("a command line of this program", () => {
     expect(told.filter((name) => !name?.startsWith("--")).toSorted()).toEqual(named.toSorted());
   });
 
-  test("in a sentence is a command that there is", async () => {
+  test("in a sentence is an existing command", async () => {
     const program = await buildProgram();
     const names = leaves(program).map(getCommandPath);
     const groups = [...program.commands.map(getCommandPath), "programme-mcp help"];

@@ -9,7 +9,7 @@ import { isExternal, pageAt, pages, root, targetOf } from "./pages.ts";
 const links = pages.flatMap((page) => page.links.map((href) => [page, href] as const));
 
 describe("a link", () => {
-  test("within the project leads to a file and a heading that are there", () => {
+  test("within the project leads to an existing file and heading", () => {
     const within = links.filter(([, href]) => !isExternal(href));
     expect(within.length).toBeGreaterThan(100);
     const dead = within.filter(([page, href]) => {
@@ -20,7 +20,7 @@ describe("a link", () => {
     expect(dead.map(([page, href]) => [page.path, href])).toEqual([]);
   });
 
-  test("to elsewhere is a whole address, encrypted, without anybody's name in it", () => {
+  test("to another site is an absolute https URL", () => {
     for (const [page, href] of links.filter(([, each]) => isExternal(each))) {
       const { protocol, username, hostname } = new URL(href);
       expect([page.path, href, protocol, username]).toEqual([page.path, href, "https:", ""]);
@@ -49,7 +49,7 @@ describe("a page", () => {
 });
 
 describe("what a page names", () => {
-  test("is a variable that there is", () => {
+  test("is an existing variable", () => {
     const known = new Set<string>(settings.map(([, { variable }]) => variable));
     for (const { path, text } of pages) {
       const named = text.match(/\bPROGRAMME_[A-Z0-9_]+\b(?!_?…|\*)/g) ?? [];
@@ -87,7 +87,7 @@ describe("what a page names", () => {
       expect([path, list.split(",").filter((type) => !Object.hasOwn(events, type))]).toEqual([path, []]);
   });
 
-  test("is a file or folder of the project that there is", () => {
+  test("is an existing file or folder of the project", () => {
     const places = /^(?:src|test|docs|scripts|examples|bench|\.ci|\.github)\/[\w./-]*$/;
     const named = pages.flatMap(({ path, codes }) =>
       codes.filter((code) => places.test(code)).map((code) => [path, code]),
@@ -101,7 +101,7 @@ describe("what a page names", () => {
 describe("the page on security", () => {
   const { text } = pageAt("docs/security.md");
 
-  test("names tests that there are, by their words", () => {
+  test("quotes existing test titles", () => {
     const cited = [...text.matchAll(/\[[^\]]+\]\(\.\.\/(test\/[\w./-]+\.test\.ts)\)((?: “[^”]+”,?)*)/g)];
     expect(cited.length).toBeGreaterThan(40);
     for (const [, file = "", words = ""] of cited) {
@@ -111,7 +111,7 @@ describe("the page on security", () => {
     }
   });
 
-  test("says of each threat what is done, where, and which test shows it", () => {
+  test("has a measure, a source file and a test for each threat", () => {
     const [, ...sections] = text.split(/^## (?=\S)/m);
     const threats = sections.filter((section) => section.includes("| measure | code | test |"));
     expect(threats.length).toBeGreaterThan(8);

@@ -32,7 +32,7 @@ const signed = (body: string, secret: string) => ({
   "x-webhook-signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
 });
 
-test("the example takes what the service sends, each event once", async () => {
+test("the example receiver accepts each event of the service once", async () => {
   const { rig, endpointId, taken } = await openReceiver();
   const events = await rig.emit(3);
   await rig.drain();
@@ -50,7 +50,7 @@ test("the example takes what the service sends, each event once", async () => {
   expect(taken()).toHaveLength(3);
 });
 
-test("the example takes nothing else", async () => {
+test("the example receiver refuses everything else", async () => {
   const { url, secret, taken } = await openReceiver();
   const body = JSON.stringify({ eventType: "submission.submitted", eventId: "evt_1", data: {} });
   const post = async (sent: string, headers: Record<string, string>) =>

@@ -104,7 +104,9 @@ describe("a bulk request", () => {
 
 describe("an assignment", () => {
   const removable = ["assigned", "accepted", "conflict"];
-  test.each(AssignmentStatus.options.map((status) => [status]))("that is %s moves as its machine says", (status) => {
+  test.each(
+    AssignmentStatus.options.map((status) => [status]),
+  )("that is %s moves as its state machine allows", (status) => {
     const refused = {
       code: "invalid_state_transition",
       details: { from: status, operation: "delete", allowedFrom: removable },

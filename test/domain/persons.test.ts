@@ -72,7 +72,7 @@ describe("custom fields", () => {
     expect(changeCustomFields(fields, {}, { shirt: "L" })).toEqual({ shirt: "L" });
   });
 
-  test("that nobody knows are refused, cleared or set", () => {
+  test("that are unknown are refused, cleared or set", () => {
     expect(pathsOf(() => changeCustomFields(fields, {}, { a: null, b: 1 }))).toEqual([
       "customFields.b",
       "customFields.a",
@@ -123,7 +123,7 @@ describe("a merge", () => {
     expect(target).toMatchObject({ primaryEmail: undefined, contactDetails: undefined, customFields: {} });
   });
 
-  test("refuses a preferred field that nobody knows", () => {
+  test("refuses an unknown preferred field", () => {
     const source = person("per_s", { customFields: { stale: 1 } });
     expect(() => mergePersons(source, person("per_t"), fields, ["stale", "city"])).not.toThrow();
     expect(pathsOf(() => mergePersons(source, person("per_t"), fields, ["city", "toString"]))).toEqual([

@@ -55,10 +55,10 @@ test.each(cases)("$operation from $from, screening $screeningRequired", ({ opera
   expect(thrown).toEqual(allowedFrom.includes(from) ? undefined : refusal);
 });
 
-describe("arrival", () => {
+describe("the fields of a submission's state", () => {
   const now = "2026-11-20T04:01:05.123Z";
 
-  test("whatever way a submission went, it shows the marks of where it is and none of where it is not", () => {
+  test("are those of the current state only, whatever states came before", () => {
     const none = { eligible: null, submittedAt: null, screenedAt: null, withdrawnAt: null, decidedAt: null };
     const step = fc.record({ operation: fc.constantFrom(...operations), choice: fc.nat() });
     fc.assert(
@@ -85,11 +85,11 @@ describe("arrival", () => {
     );
   });
 
-  test("only a draft leaves its round", () => {
+  test("keep the round except for a draft", () => {
     expect(states.filter((state) => "currentRoundId" in createStateFields(state, now))).toEqual(["DRAFT"]);
   });
 
-  test("reviews end with the return to draft, elimination and withdrawal", () => {
+  test("assignments are cancelled with the return to draft, elimination and withdrawal", () => {
     expect(states.filter(endsReviewing)).toEqual(["DRAFT", "ELIMINATED", "WITHDRAWN"]);
   });
 });
@@ -110,7 +110,7 @@ describe("intake and deadline", () => {
     expect(at(track, now)).toBe(answer);
   });
 
-  test("a deadline holds to its last millisecond", () => {
+  test("a deadline includes its last millisecond", () => {
     const submission = { deadline: "2026-05-01T00:00:00.000Z" } as Submission;
     expect(thrownBy(() => checkDeadline(submission, "2026-05-01T00:00:00.000Z"))).toBeUndefined();
     expect(thrownBy(() => checkDeadline(submission, "2026-05-01T00:00:00.001Z"))).toMatchObject({

@@ -8,7 +8,7 @@ import { operationNames } from "../../src/contract/index.ts";
 import { version } from "../../src/lib/version.ts";
 import { openHome } from "../support/processes/program.ts";
 
-describe("a mistake ends with 2 and one line that names it", () => {
+describe("a usage error exits with 2 and one line:", () => {
   const token = "f".repeat(64);
 
   test.each<[string[], Record<string, string>, RegExp]>([
@@ -70,7 +70,7 @@ describe("a mistake ends with 2 and one line that names it", () => {
     expect(await readdir(home.path)).toEqual(expect.arrayContaining([".local", "a"]));
   });
 
-  test("a group without its command is told what there is", async () => {
+  test("a group without its command lists the commands", async () => {
     const home = await openHome();
     const { code, stdout, stderr } = await home.run(["token"]);
     expect([code, stdout]).toEqual([2, ""]);
@@ -95,7 +95,7 @@ describe("a mistake ends with 2 and one line that names it", () => {
     expect(await readdir(home.path)).toEqual([]);
   });
 
-  test("a file that is no database ends with 1 and one line", async () => {
+  test("a file that is not a database exits with 1 and one line", async () => {
     const home = await openHome();
     await writeFile(home.database, "This is a letter, not a database. ".repeat(100));
     const { code, stdout, stderr } = await home.run(["migrate", "--database", home.database]);
@@ -105,7 +105,7 @@ describe("a mistake ends with 2 and one line that names it", () => {
 });
 
 describe("tokens", () => {
-  test("are made, listed without themselves and revoked", async () => {
+  test("are created, listed without their secrets and revoked", async () => {
     const home = await openHome();
     const database = ["--database", home.database];
     const made = await home.run(["token", "create", "--name", "CRM", "--expires", "30d", ...database]);
@@ -135,8 +135,8 @@ describe("tokens", () => {
   });
 });
 
-describe("what a command did", () => {
-  test("is told as one line of JSON", async () => {
+describe("the result of a command", () => {
+  test("is printed as one line of JSON", async () => {
     const home = await openHome();
     const run = async (...args: string[]) => {
       const { code, stdout, stderr } = await home.run([...args, "--json"]);
@@ -160,7 +160,7 @@ describe("what a command did", () => {
 });
 
 describe("databases", () => {
-  test("are brought up to date, again and again", async () => {
+  test("are migrated, and a second run changes nothing", async () => {
     const home = await openHome();
     for (let count = 0; count < 2; count++) {
       const { code, stdout } = await home.run(["migrate", "--database", home.database]);
@@ -168,7 +168,7 @@ describe("databases", () => {
     }
   });
 
-  test("are filled once, and then left as they are", async () => {
+  test("are filled with demonstration data once", async () => {
     const home = await openHome();
     const database = ["--database", home.database];
     expect((await home.run(["seed", "--demo", ...database])).code).toBe(0);
@@ -181,15 +181,15 @@ describe("databases", () => {
     expect([unclear.code, unclear.stderr]).toEqual([2, expect.stringMatching(/--business is needed.*biz_.*biz_/)]);
   });
 
-  test("stand in the user's data directory when none is named", async () => {
+  test("are in the user's data directory by default", async () => {
     const home = await openHome();
     await home.run(["migrate"]);
     expect(await readdir(join(home.path, ".local/share/programme-mcp"))).toContain("programme.db");
   });
 });
 
-describe("what it can do", () => {
-  test("is listed as a table and as JSON", async () => {
+describe("the program's abilities", () => {
+  test("are listed as a table and as JSON", async () => {
     const home = await openHome();
     const tools = JSON.parse((await home.run(["tools", "--json"])).stdout);
     expect(tools[0]).toMatchObject({ name: expect.any(String), scope: expect.any(String), effect: expect.any(String) });
@@ -201,7 +201,7 @@ describe("what it can do", () => {
     expect(await readdir(home.path)).toEqual([]);
   });
 
-  test("is told by --help and --version", async () => {
+  test("are described by --help and --version", async () => {
     const home = await openHome();
     expect(await home.run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
     const help = await home.run(["--help"]);

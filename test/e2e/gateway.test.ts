@@ -13,7 +13,7 @@ async function made(home: Home, args: readonly string[]) {
 }
 
 describe("gateway-key create", () => {
-  test("prints a key and the entry that knows it by its hash", async () => {
+  test("prints a key and its entry with the key's hash", async () => {
     const home = await openHome();
     const { code, stdout, stderr } = await home.run(["gateway-key", "create", "--name", "crm"]);
     const [key = "", entry = "", ...rest] = stdout.split("\n");
@@ -71,7 +71,7 @@ describe("the program with a file of keys", () => {
     return { home, file, token, start: () => home.start(args, { PROGRAMME_TOKEN: token }) };
   }
 
-  test("reads it again on SIGHUP, and goes on", async () => {
+  test("reloads it on SIGHUP", async () => {
     const { home, file, token, start } = await scene();
     const started = start();
     const [, origin = ""] = await started.printed(/MCP +(http:\/\/\S+)\/mcp\n/);
@@ -90,7 +90,7 @@ describe("the program with a file of keys", () => {
     expect(stdout + stderr).not.toContain(key);
   });
 
-  test("does not start while others can read it", async () => {
+  test("does not start if others can read it", async () => {
     const { file, token, start } = await scene();
     await chmod(file, 0o644);
     const { code, stdout, stderr } = await start().ended();

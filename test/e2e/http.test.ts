@@ -21,7 +21,7 @@ const listPrograms = (origin: string, token: string) =>
   send(`${origin}/integrations/v1/programs`, { headers: { authorization: `Bearer ${token}` } });
 
 describe("the program over HTTP", () => {
-  test("prints where it is and a token, and answers REST and both majors' clients with it", async () => {
+  test("prints its address and a token that works for REST and both SDK majors", async () => {
     const home = await openHome();
     const { started, origin, token } = await serve(home, ["--database", home.database, "--demo"]);
     expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -79,7 +79,7 @@ describe("the program over HTTP", () => {
     await third.started.stop();
   });
 
-  test("prints no token for a database that was named: it tells how to make one", async () => {
+  test("prints no token for a named database, but how to create one", async () => {
     const home = await openHome();
     const { started, token } = await serve(home, ["--database", home.database]);
     expect(token).toBe(`programme-mcp token create --database ${home.database}`);
@@ -87,7 +87,7 @@ describe("the program over HTTP", () => {
     expect(await readdir(home.path)).not.toContain("programme.db.token");
   });
 
-  test("takes tokens made and revoked by other processes at once", async () => {
+  test("applies tokens created and revoked by other processes at once", async () => {
     const home = await openHome();
     const { started, origin } = await serve(home, ["--database", home.database]);
     const created = await home.run(["token", "create", "--database", home.database, "--json"]);
@@ -98,7 +98,7 @@ describe("the program over HTTP", () => {
     await started.stop();
   });
 
-  test("keeps its files from everybody else", async () => {
+  test("creates files that only their owner can read", async () => {
     const home = await openHome();
     const dataDir = join(home.path, "data");
     const { started, origin, token } = await serve(home, ["--data-dir", dataDir]);

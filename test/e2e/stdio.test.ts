@@ -94,7 +94,7 @@ describe("the program over stdio", () => {
     expect(processTokens(home)).toEqual([]);
   });
 
-  test("works without a token: it makes one for itself and takes it back", async () => {
+  test("works without a token: it creates a temporary one and revokes it", async () => {
     const home = await openHome();
     const client = await (clients["2026-07-28"] as Start)(home, ["--database", home.database]);
     expect((await client.listTools()).tools).toHaveLength(60);
@@ -107,7 +107,11 @@ describe("the program over stdio", () => {
     expect((await settled(home)).filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
   });
 
-  test.each(["SIGTERM", "SIGINT", "the end of its input"] as const)("takes its token back at %s", async (end) => {
+  test.each([
+    "SIGTERM",
+    "SIGINT",
+    "the end of its input",
+  ] as const)("revokes its temporary token at %s", async (end) => {
     const home = await openHome();
     const started = home.start(["stdio", "--database", home.database]);
     started.process.stdin?.write(`${JSON.stringify(initialize)}\n`);
@@ -123,7 +127,7 @@ describe("the program over stdio", () => {
     "SIGTERM",
     "SIGINT",
     "the end of its input",
-  ] as const)("greets and shows its tools before it opens anything, and leaves nothing behind at %s", async (end) => {
+  ] as const)("answers initialize and tools/list before it opens a database, and leaves nothing behind at %s", async (end) => {
     const home = await openHome();
     const product = { PROGRAMME_BASE_URL: "http://127.0.0.1:9", PROGRAMME_TOKEN: "0123456789abcdef".repeat(4) };
     const started = home.start(["stdio", "--database", home.database], product);
@@ -137,7 +141,7 @@ describe("the program over stdio", () => {
     expect(existsSync(home.database)).toBe(false);
   });
 
-  test("says why it cannot open a database, also to a client that it greeted", async () => {
+  test("reports why it cannot open a database, to an initialized client too", async () => {
     const home = await openHome();
     const started = home.start(["stdio", "--database", home.path]);
     started.process.stdin?.write(`${JSON.stringify(initialize)}\n`);
@@ -146,7 +150,7 @@ describe("the program over stdio", () => {
     expect(code).toBe(1);
   });
 
-  test("writes nothing but the protocol to stdout, whatever comes in and however much is logged", async () => {
+  test("writes only protocol messages to stdout, whatever the input and the log level", async () => {
     const home = await openHome();
     const started = home.start(["stdio", "--database", home.database, "--log-level", "trace", "--demo"]);
     const { stdin } = started.process;
@@ -177,7 +181,7 @@ describe("the program over stdio", () => {
     expect(code).toBe(0);
   });
 
-  test("gives links to files that work as long as it runs", async () => {
+  test("returns links to files that work while it runs", async () => {
     const home = await openHome();
     const client = new Client(info, { versionNegotiation: { mode: "auto" } });
     const command = home.command(["--database", home.database, "--demo"]);

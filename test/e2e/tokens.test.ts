@@ -26,7 +26,7 @@ async function open() {
   return { started, origin, run, refused, ask };
 }
 
-test("an updated token has its new scopes, name and end at once, in a running process, and its clients are told", async () => {
+test("an updated token has its new scopes, name and expiry at once in a running process, and its clients are notified", async () => {
   const { started, origin, run, refused, ask } = await open();
   const { token, tokenId } = await run("create", "--scopes", "programs:read", "--name", "triage");
   const connect = browsers["2025-era over HTTP"] as (typeof browsers)[string];

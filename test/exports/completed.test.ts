@@ -13,7 +13,7 @@ const weekMs = 7 * 24 * hourMs;
 const refused = { status: 404, text: "This link is not valid, or no longer." };
 
 describe("a completed export", () => {
-  test("says when, how large and what it is, and is recorded as the service's own doing", async ({ server }) => {
+  test("has time, size and type, and is audited as done by the service", async ({ server }) => {
     const { exportId, clerk } = await createPendingExport(server);
     const before = await loadJob(server, exportId);
     server.clock.advance(1_000);
@@ -118,7 +118,7 @@ describe("a completed export", () => {
     expect(await loadJob(server, old.exportId)).toMatchObject(gone);
   });
 
-  test("is as good from a bucket", async () => {
+  test("works the same from a bucket", async () => {
     const bucket = await openBucket();
     const server = await openMemoryServer(bucket.environment);
     const { exportId } = await createPendingExport(server);
@@ -133,7 +133,7 @@ describe("a completed export", () => {
 });
 
 describe("a link to an export", () => {
-  test("opens that export alone: altered, of a file, of another tenant or not completed it is the same as none", async ({
+  test("opens only that export, and is not found if it is altered, of a file, of another tenant or not completed", async ({
     server,
   }) => {
     const other = await server.other();

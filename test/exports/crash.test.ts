@@ -62,7 +62,7 @@ async function expectOnce(server: TestServer, database: string, exportId: string
 }
 
 describe("an export whose process", () => {
-  test("is killed in the middle, again and again, is taken up by the next and completed once", async () => {
+  test("is killed repeatedly is continued by the next process and completed once", async () => {
     const { server, database, exportId } = await large();
     const seen = new Set<string>();
     for (let killed = 0; killed < 5; killed++) {
@@ -82,7 +82,7 @@ describe("an export whose process", () => {
     await expectOnce(server, database, exportId);
   });
 
-  test("stands still beyond its lease is taken over; what it does when it goes on counts no more", async () => {
+  test("stalls beyond its lease is taken over, and its later writes have no effect", async () => {
     const { server, database, exportId } = await large();
     const child = await start(database, server);
     await untilWriting(database, exportId, new Set());
@@ -96,7 +96,7 @@ describe("an export whose process", () => {
     await expectOnce(server, database, exportId);
   });
 
-  test("ends in good order is taken up at once", async () => {
+  test("shuts down is continued by another process at once", async () => {
     const { server, database, exportId } = await large();
     const child = await start(database, server);
     await untilWriting(database, exportId, new Set());
@@ -108,7 +108,7 @@ describe("an export whose process", () => {
   });
 });
 
-test("several processes at once work each export off once", async () => {
+test("several processes complete each export once", async () => {
   const { server, database } = await openFileServer();
   const { programId } = await server.seed.submission();
   const token = await server.app.store.listTokens(server.businessId);

@@ -112,7 +112,7 @@ describe("an export fails", () => {
     }
   });
 
-  test("when its file grows too large: what was written is gone", async () => {
+  test("when its file exceeds the limit, and the partial file is deleted", async () => {
     const { server, database } = await openFileServer();
     const { exportId } = await createPendingExport(server);
     const place = openDirectoryBlobStore(`${getFilesPrefix(database)}.exports`);
@@ -135,7 +135,7 @@ describe("an export fails", () => {
   test.for([
     ["keep", "storage_unavailable"],
     ["write", "internal_error"],
-  ] as const)("only after many tries with longer and longer pauses when its place fails at %s", async (case_, {
+  ] as const)("only after many attempts with growing pauses when its storage fails at %s", async (case_, {
     server,
   }) => {
     const [where, errorCode] = case_;
@@ -159,7 +159,7 @@ describe("an export fails", () => {
     await failedWith(server, exportId, errorCode);
   });
 
-  test("when every process that took it up ended in the middle", async ({ server }) => {
+  test("when every process that took it over was killed", async ({ server }) => {
     const { exportId } = await createPendingExport(server);
     for (let tries = 0; tries < 10; tries++) {
       expect(await server.app.store.exportQueue.claim(at(server, 0), at(server, 1))).toMatchObject({

@@ -84,7 +84,7 @@ describe.each(["pseudonymize", "redact"])("an export that an agent creates where
     expect(body.submissions).toEqual(await agent.list_submissions({ programId }));
   });
 
-  test("is the only one that it gets a link to", async () => {
+  test("is the only export that it gets a link to", async () => {
     const server = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
     const programId = await programOf(server);
     const system = await server.as("REST");

@@ -11,7 +11,7 @@ import { at, createPendingExport, createWorker, listArtifacts } from "./pending-
 const dayMs = 24 * 60 * 60 * 1000;
 
 describe("several workers", () => {
-  test("work on one export each, the oldest first, of whichever tenant", async ({ server }) => {
+  test("lease one export each, the oldest first, of any tenant", async ({ server }) => {
     const other = await server.other();
     const ids: string[] = [];
     for (const each of [server, other, server]) {
@@ -28,7 +28,7 @@ describe("several workers", () => {
     expect(await queue.claim(at(server, 0), at(server, 1))).toMatchObject({ lease: { exportId: ids[0] }, attempts: 2 });
   });
 
-  test("take over what another has left: what it had kept without saying so is removed", async () => {
+  test("take over an abandoned export, and remove its unrecorded file", async () => {
     const { server, database } = await openFileServer();
     const { exportId } = await createPendingExport(server);
     const { exportQueue } = server.app.store;
@@ -55,7 +55,7 @@ describe("several workers", () => {
     expect(await loadJob(server, exportId)).toEqual(job);
   });
 
-  test("leave what another tenant's lease names alone", async ({ server }) => {
+  test("cannot use another tenant's lease", async ({ server }) => {
     const { exportId } = await createPendingExport(server);
     const claim = await server.app.store.exportQueue.claim(at(server, 0), at(server, 1_000));
     const { lease } = claim ?? { lease: { businessId: "", exportId, leaseId: "" } };
@@ -67,7 +67,7 @@ describe("several workers", () => {
 });
 
 describe("a worker that is stopped", () => {
-  test("gives its export back at once, and leaves nothing behind", async () => {
+  test("releases its export at once, without leftovers", async () => {
     const { server, database } = await openFileServer();
     const { exportId } = await createPendingExport(server);
     const place = openDirectoryBlobStore(`${getFilesPrefix(database)}.exports`);
@@ -88,7 +88,7 @@ describe("a worker that is stopped", () => {
     expect(await loadJob(server, exportId)).toMatchObject({ status: "completed" });
   });
 
-  test("works when it is started, and not before or after", async () => {
+  test("works only between start and stop", async () => {
     const server = await openMemoryServer();
     const { exportId } = await createPendingExport(server);
     await new Promise((resolve) => setTimeout(resolve, 700));
@@ -102,7 +102,7 @@ describe("a worker that is stopped", () => {
   });
 });
 
-test("what a process that ended has left in the spools goes after a day", async () => {
+test("leftover spool files of ended processes are deleted after a day", async () => {
   const { server, database } = await openFileServer();
   const { exportId } = await createPendingExport(server);
   await runDueExports(server);

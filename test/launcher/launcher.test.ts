@@ -25,7 +25,7 @@ describe("the Node that is needed", () => {
     expect(isSupported(`${major}.${minor - 1}.9`)).toBe(false);
   });
 
-  test("comes with a checkout", () => {
+  test("is installed with a checkout", () => {
     expect(existsSync(getCheckoutNodePath(root, process.platform))).toBe(true);
     expect(getCheckoutNodePath("root", "win32")).toBe(join("root", "node_modules", "node", "bin", "node.exe"));
   });
@@ -82,7 +82,7 @@ describe("the launcher", () => {
     symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"), "junction");
   }
 
-  test("runs the program on a Node that is new enough, without Node's note on its SQLite", async () => {
+  test("runs the program on a Node that is new enough, without Node's SQLite warning", async () => {
     const { stdout, stderr, code } = await start(process.execPath, "fail", "--flag").outcome;
     expect(JSON.parse(stdout)).toEqual({ version: process.versions.node, argv: ["fail", "--flag"] });
     expect(code).toBe(3);
@@ -90,7 +90,7 @@ describe("the launcher", () => {
     expect(stderr).not.toContain("SQLite");
   });
 
-  test.runIf(process.platform === "linux")("lets Node keep what it compiles, in a folder of the user's", async () => {
+  test.runIf(process.platform === "linux")("enables Node's compile cache in a folder of the user", async () => {
     const { code } = await start(process.execPath, "done").outcome;
     expect(code).toBe(0);
     const kept = readdirSync(join(checkout, "cache/programme-mcp/compiled"), { recursive: true });
@@ -100,14 +100,14 @@ describe("the launcher", () => {
   describe.skipIf(!oldNode())("on a Node that is too old", () => {
     const old = oldNode() ?? "";
 
-    test("says in one line what is needed, on stderr, and ends with 1", async () => {
+    test("prints one line on stderr, and exits with 1", async () => {
       const { stdout, stderr, code } = await start(old, "fail").outcome;
       expect(stderr).toMatch(/^programme-mcp needs Node 22\.19 or newer; this is \d+\.\d+\.\d+\. [^\n]+\n$/);
       expect(stdout).toBe("");
       expect(code).toBe(1);
     });
 
-    test("hands over to the checkout's own, with arguments and exit code", async () => {
+    test("runs the checkout's own Node, with arguments and exit code", async () => {
       bringNode();
       const { stdout, code } = await start(old, "fail", "--flag").outcome;
       const { version, argv } = JSON.parse(stdout);
@@ -123,7 +123,7 @@ describe("the launcher", () => {
       expect((await outcome).stdout).toMatch(/\na message\n$/);
     });
 
-    test("passes on the wish to stop, once, and waits for the end", async () => {
+    test("forwards a signal once, and waits for the exit", async () => {
       bringNode();
       const { child, outcome } = start(old, "wait");
       await once(child.stdout, "data");
@@ -133,7 +133,7 @@ describe("the launcher", () => {
       expect(code).toBe(7);
     });
 
-    test.skipIf(process.platform === "win32")("ends by the signal that ended the program", async () => {
+    test.skipIf(process.platform === "win32")("exits by the signal that ended the program", async () => {
       bringNode();
       expect(await start(old, "die").outcome).toMatchObject({ code: null, signal: "SIGKILL" });
     });

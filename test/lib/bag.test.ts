@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createBag, type Slot } from "../../src/lib/bag.ts";
 
-test("holds what was put in and not taken out, in whatever order that was", () => {
+test("a bag holds the items that were added and not removed", () => {
   const steps = fc.array(fc.oneof(fc.constant("put" as const), fc.nat()), { maxLength: 200 });
   fc.assert(
     fc.property(steps, (sequence) => {

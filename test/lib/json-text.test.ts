@@ -8,7 +8,7 @@ import {
   toJsonText,
 } from "../../src/lib/json-cache.ts";
 
-test("text put together is the text that JSON.stringify makes, whatever is known of the parts", () => {
+test("composed JSON text equals JSON.stringify's, whatever parts are cached", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(7), fc.nat(7), (value, known, levels) => {
       const message = {
@@ -25,12 +25,12 @@ test("text put together is the text that JSON.stringify makes, whatever is known
   );
 });
 
-test("what is put into a list as nothing is null there, as JSON has it", () => {
+test("undefined in a list becomes null, as in JSON", () => {
   const message = { list: [undefined, null, 1], text: undefined };
   expect(composeJsonText(message)).toBe(JSON.stringify(message));
 });
 
-test("a text is the same bytes in the encoding that is chosen for it", () => {
+test("a text has the same bytes in the chosen encoding", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string(), (any, ascii) => {
       for (const text of [any, ascii])
@@ -40,7 +40,7 @@ test("a text is the same bytes in the encoding that is chosen for it", () => {
   expect([chooseEncoding("ASCII"), chooseEncoding("né")]).toEqual(["latin1", "utf8"]);
 });
 
-test("as many rows fit as come to no more bytes in a list", () => {
+test("as many rows are counted as fit the byte limit of a list", () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.nat(500), (rows, maxBytes) => {
       const count = countRowsThatFit(rows, maxBytes);

@@ -26,7 +26,7 @@ describe("a log line", () => {
     expect(new Date(String(entry["time"])).toISOString()).toBe(entry["time"]);
   });
 
-  test("below the level is not written, and what it would say is not even looked at", () => {
+  test("below the level is not written, and its fields are not evaluated", () => {
     lines.length = 0;
     const facts = {
       get outcome(): string {
@@ -59,7 +59,7 @@ describe("a log line", () => {
     expect(entry).toEqual({ level: "info", time: expect.any(String), ...facts, msg: harmless });
   });
 
-  test("is cut where a text is longer than any line should be", () => {
+  test("truncates long texts", () => {
     const { entry } = logged((log) => log.info({ note: "é".repeat(500_000) }, "x"));
     expect(String(entry["note"]).length).toBeLessThan(maxLogTextChars + 100);
     expect(entry["note"]).toContain("(500000 characters)");
@@ -158,7 +158,7 @@ describe("no secret survives", () => {
 });
 
 describe("lines for people", () => {
-  test("are written at once and without secrets, also when the process ends right after", () => {
+  test("are written at once and without secrets, even if the process exits right after", () => {
     const token = createRandomToken();
     const script = `
       const { createLogger } = await import("./src/lib/log.ts");
@@ -174,7 +174,7 @@ describe("lines for people", () => {
     expect(stderr).not.toContain(token);
   });
 
-  test("what makes them is not loaded where machines read", () => {
+  test("the pretty printer is not loaded when the output is not a terminal", () => {
     const logging = (format: string) =>
       listLoadedPackages(`
         const { createLogger } = await import("./src/lib/log.ts");

@@ -9,8 +9,8 @@ import { readState } from "../support/data/state.ts";
 import { surfaces } from "../support/servers/test-server.ts";
 import { type MatrixData, test } from "./matrix-data.ts";
 
-describe("whoever has no valid token", () => {
-  test.for(operationNames)("is refused by %s, and nothing happens", async (name, { worlds: { own } }) => {
+describe("a caller without a valid token", () => {
+  test.for(operationNames)("is refused by %s, and nothing is changed", async (name, { worlds: { own } }) => {
     const { server, inputs } = own;
     const before = await readState(server.app.store, server.businessId);
 
@@ -28,7 +28,7 @@ describe("whoever has no valid token", () => {
 });
 
 describe("a token with every scope but the operation's own", () => {
-  test.for(operationNames)("is refused by %s, and nothing happens", async (name, { worlds: { own } }) => {
+  test.for(operationNames)("is refused by %s, and nothing is changed", async (name, { worlds: { own } }) => {
     const { server, inputs } = own;
     const { scope } = operations[name];
     const others = scopes.filter((other) => other !== scope);
@@ -48,7 +48,7 @@ describe("a token with every scope but the operation's own", () => {
     expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 
-  test("is told so before its input is looked at", async ({ worlds: { own } }) => {
+  test("is refused before its input is validated", async ({ worlds: { own } }) => {
     const token = await own.server.token(["programs:read"]);
     for (const name of operationNames.filter((operation) => operations[operation].scope !== "programs:read")) {
       const answer = await rest(own.server, token, name, { ...own.inputs[name], surprise: true });

@@ -12,7 +12,7 @@ const versioned = changes.flatMap((name) =>
     .map((field) => [name, field] as const),
 );
 
-test("every change of a record takes its version, but for those that bring it to one end", () => {
+test("every update of a record takes a version, except those with a single outcome", () => {
   const unversioned = changes.filter((name) => !versioned.some(([versionedName]) => versionedName === name));
   expect(unversioned).toEqual([
     "create_submission",
@@ -28,7 +28,7 @@ test("every change of a record takes its version, but for those that bring it to
 });
 
 describe.each(surfaces)("a version over %s", (surface) => {
-  test.for(versioned)("that is not the record's is refused by %s (%s), and nothing happens", async ([name, field], {
+  test.for(versioned)("that is outdated is refused by %s (%s), and nothing is changed", async ([name, field], {
     worlds,
   }) => {
     const { server, inputs } = worlds.own;
@@ -42,7 +42,7 @@ describe.each(surfaces)("a version over %s", (surface) => {
 });
 
 describe("the same request with the same key", () => {
-  test.for(changes)("is answered by %s again, and applied once", async (name, { worlds: { own } }) => {
+  test.for(changes)("is applied once by %s, and gets the same answer again", async (name, { worlds: { own } }) => {
     const { server, inputs } = own;
     const token = await server.token();
     const send = () => rest(server, token, name, inputs[name], { "idempotency-key": `key of ${name}` });

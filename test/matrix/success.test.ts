@@ -7,7 +7,7 @@ import { listChanges } from "../support/data/state.ts";
 import { buildMatrixData, type MatrixData, test } from "./matrix-data.ts";
 
 describe("a call with valid arguments", () => {
-  test.for(operationNames)("gives by %s the data that the contract declares, and no more", async (name, { worlds }) => {
+  test.for(operationNames)("returns from %s exactly the data that the contract declares", async (name, { worlds }) => {
     const { own, foreign } = worlds;
     const token = await own.server.token();
     const { status, body, headers } = await rest(own.server, token, name, own.inputs[name]);
@@ -30,7 +30,7 @@ describe("a call with valid arguments", () => {
     expect(reply.page?.hasMore).toBe(body.meta?.hasMore);
   });
 
-  test("shows something wherever it lists", async ({ worlds: { own } }) => {
+  test("returns rows from every list operation", async ({ worlds: { own } }) => {
     const caller = await own.server.as("REST");
     for (const name of operationNames.filter((operation) => operations[operation].data.type === "array")) {
       expect((await caller.call(name, own.inputs[name])).data.length, name).toBeGreaterThan(0);

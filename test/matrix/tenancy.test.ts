@@ -22,14 +22,14 @@ const naming = operationNames.filter((name) => {
   return fields.some((field) => /Ids?$/.test(field));
 });
 
-test("the worlds name every record that operations take", ({ worlds: { own } }) => {
+test("the test data has every kind of record that operations take", ({ worlds: { own } }) => {
   const silent = naming.filter((name) => idPaths(own.inputs[name]).length === 0);
   // The one takes no id but another platform's, the other is among the further arguments.
   expect(silent).toEqual(["create_person", "resolve_persons"]);
 });
 
 describe("another tenant's id", () => {
-  test.for(naming)("is to %s as one that nobody has", async (name, { worlds }) => {
+  test.for(naming)("is treated by %s like an unknown id", async (name, { worlds }) => {
     const { server } = worlds.own;
     const token = await server.token();
     const before = await readState(server.app.store, worlds.foreign.server.businessId);
@@ -52,7 +52,7 @@ describe("another tenant's id", () => {
     expect(await readState(server.app.store, worlds.foreign.server.businessId)).toEqual(before);
   });
 
-  test.for(naming)("is so over MCP too for %s", async (name, { worlds }) => {
+  test.for(naming)("is treated over MCP like an unknown id by %s", async (name, { worlds }) => {
     const caller = await worlds.own.server.as("MCP");
     const ask = (input: Arguments) =>
       caller.call(name, input).then(

@@ -12,7 +12,7 @@ const lines = dockerfile.split("\n").filter((line) => line !== "" && !line.start
 const compose = read("compose.yaml");
 
 describe("the image", () => {
-  test("is told only settings that there are, and lacks the name that it is reached by", () => {
+  test("sets only existing settings, and no allowed host", () => {
     const env = lines.find((line) => line.startsWith("ENV ")) ?? "";
     const given = Object.fromEntries(
       [...env.matchAll(/(PROGRAMME_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
@@ -22,7 +22,7 @@ describe("the image", () => {
     expect(loadConfig({ ...given, PROGRAMME_PUBLIC_URL: "http://localhost:3000" }).allowedHosts).toEqual(["localhost"]);
   });
 
-  test("is built from what the build is let see", () => {
+  test("is built from files that .dockerignore includes", () => {
     const seen = [...read(".dockerignore").matchAll(/^!(.+)$/gm)].map((match) => match[1]);
     const copied = lines
       .filter((line) => /^COPY (?!--from)/.test(line))
@@ -30,7 +30,7 @@ describe("the image", () => {
     expect([...copied].sort()).toEqual([...seen].sort());
   });
 
-  test("ends in a user without rights, and runs without a shell", () => {
+  test("runs as an unprivileged user, without a shell", () => {
     const last = lines.slice(lines.findLastIndex((line) => line.startsWith("FROM ")));
     expect(last.filter((line) => /^(RUN|ADD) /.test(line))).toEqual([]);
     expect(last).toContain("USER 1000:1000");
@@ -45,7 +45,7 @@ describe("the image", () => {
     ]);
   });
 
-  test("says whose server it is, as the registry wants it", () => {
+  test("has the label with the server's name that the registry needs", () => {
     expect(dockerfile).toContain(`io.modelcontextprotocol.server.name="${packageJson.mcpName}"`);
   });
 
@@ -56,7 +56,7 @@ describe("the image", () => {
 });
 
 describe("the composition", () => {
-  test("names settings that there are, and secrets only by reference", () => {
+  test("uses existing settings, and secrets only by reference", () => {
     const variables = settings.map(([, { variable }]) => variable as string);
     const named = [...compose.matchAll(/^ {6}(PROGRAMME_\w+): (.*)$/gm)];
     expect(named.map(([, name]) => name)).toEqual(

@@ -15,7 +15,7 @@ const settings = manifest.user_config ?? {};
 const reads = callNames.filter((name) => operations[name].effect === "read");
 
 describe("the manifest", () => {
-  test("is one of the strict schema, with an icon of 512 pixels", () => {
+  test("is valid by the strict schema, with an icon of 512 pixels", () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     expect(validateManifest(join(root, "manifest.json")), said.mock.calls.join("\n")).toBe(true);
     const icon = readFileSync(join(root, "icon.png"));
@@ -23,7 +23,7 @@ describe("the manifest", () => {
     expect(icon.length).toBeLessThan(32_768);
   });
 
-  test("hands every setting over by environment, the token as a secret", () => {
+  test("passes every setting as a variable, and marks the token as sensitive", () => {
     const { args, env = {} } = manifest.server.mcp_config;
     expect(JSON.stringify(args)).not.toContain("user_config");
     const used = Object.values(env).map((value) => /^\$\{user_config\.(\w+)\}$/.exec(value)?.[1]);
@@ -32,14 +32,14 @@ describe("the manifest", () => {
     expect(Object.keys(settings).filter((key) => settings[key]?.sensitive)).toEqual(["token"]);
   });
 
-  test("has something in every field from the start, and starts read-only", () => {
+  test("has a default for every field, and is read-only by default", () => {
     for (const setting of Object.values(settings)) {
       expect(setting).toMatchObject({ required: false, default: expect.anything() });
     }
     expect(settings["read_only"]).toMatchObject({ type: "boolean", default: true });
   });
 
-  test("names the tools and prompts that there are, and says that they depend", () => {
+  test("lists the existing tools and prompts, and declares them as dynamic", () => {
     expect(manifest).toMatchObject({ tools_generated: true, prompts_generated: true });
     expect(manifest.tools?.map(({ name }) => name)).toEqual(toolNames);
     expect(manifest.prompts?.length).toBeGreaterThan(5);
@@ -82,14 +82,14 @@ describe("the desktop bundle", () => {
     return connect(config.command, config.args ?? [], { cwd: home, env: bareEnvironment(home, config.env) });
   }
 
-  test("holds what runs and nothing else", () => {
+  test("contains only the files needed at run time", () => {
     const files = filesIn(installed);
     expect(files).toEqual(expect.arrayContaining(["LICENSE", "icon.png", "manifest.json", "package.json"]));
     const beside = files.filter((file) => !/^dist\/([a-z0-9-]+\.js|THIRD_PARTY_LICENSES\.txt)$/.test(file));
     expect(beside).toEqual(["LICENSE", "icon.png", "manifest.json", "package.json"]);
   });
 
-  test("starts with the fields as they come, and offers what changes nothing", async () => {
+  test("starts with the default fields, and offers only reads", async () => {
     const client = await start();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual([...reads, "get_connection"].sort());
@@ -98,7 +98,7 @@ describe("the desktop bundle", () => {
     expect(result.structuredContent).toMatchObject({ data: [{ programId: expect.any(String) }] });
   });
 
-  test("offers everything once it may change something", async () => {
+  test("offers all tools when writing is allowed", async () => {
     const { tools } = await (await start({ read_only: false })).listTools();
     expect(tools.map(({ name }) => name)).toEqual(toolNames);
   });
@@ -108,7 +108,7 @@ describe("the desktop bundle", () => {
     expect(tools.map(({ name }) => name)).toEqual(["list_released_feedback", "get_connection"]);
   });
 
-  test("is told of to the registry with its hash", () => {
+  test("is listed for the registry with its hash", () => {
     const told = JSON.parse(readFileSync(join(folder.path, "server.json"), "utf8"));
     const bundle = told.packages.find((each: { registryType: string }) => each.registryType === "mcpb");
     expect(bundle.fileSha256).toBe(hashSha256Hex(readFileSync(archive())));

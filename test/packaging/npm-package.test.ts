@@ -31,7 +31,7 @@ describe("the published package", () => {
 
   afterAll(() => folder.remove());
 
-  test("holds what runs and nothing else", () => {
+  test("contains only the files needed at run time", () => {
     const paths = packed.files.map(({ path }) => path).sort();
     const built = filesIn(join(root, "dist")).map((file) => `dist/${file}`);
     expect(paths).toEqual(["LICENSE", "README.md", ...built, "package.json"].sort());
@@ -39,7 +39,7 @@ describe("the published package", () => {
     expect(strange).toEqual([]);
   });
 
-  test("brings everything with it, with the licences of what it brings", () => {
+  test("has no dependencies, and includes the licences of bundled packages", () => {
     const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
       readFileSync(join(root, "package.json"), "utf8"),
     );

@@ -65,7 +65,7 @@ const told = serverJson.parse(JSON.parse(readFileSync(join(root, "server.json"),
 const [npm, mcpb] = told.packages;
 const [remote] = told.remotes;
 
-describe("what the registry is told", () => {
+describe("the registry entry", () => {
   test("names the package as it names itself", () => {
     expect(told).toMatchObject({ name: packageJson.mcpName, version: packageJson.version });
     expect(npm).toMatchObject({ registryType: "npm", identifier: packageJson.name, version: packageJson.version });
@@ -73,7 +73,7 @@ describe("what the registry is told", () => {
     expect(mcpb).toMatchObject({ registryType: "mcpb", identifier: expect.stringMatching(/^https:.*mcp.*\.mcpb$/) });
   });
 
-  test("names settings that there are, with values that they take", () => {
+  test("uses existing settings with valid values", () => {
     for (const { environmentVariables } of told.packages) {
       const given = environmentVariables.map(({ name, default: value = "" }) => [name, value] as const);
       expect(() => loadConfig(Object.fromEntries(given))).not.toThrow();
@@ -84,14 +84,14 @@ describe("what the registry is told", () => {
     }
   });
 
-  test("marks what is secret, and nothing else", () => {
+  test("marks exactly the secrets", () => {
     const secret = npm?.environmentVariables.filter(({ isSecret }) => isSecret).map(({ name }) => name);
     expect(secret).toEqual(["PROGRAMME_TOKEN"]);
     expect(settings.find(([, { variable }]) => variable === "PROGRAMME_TOKEN")?.[1].option).toBeUndefined();
     expect(remote?.headers).toMatchObject([{ name: "Authorization", isSecret: true, isRequired: true }]);
   });
 
-  test("declares every variable that an address or a header has", () => {
+  test("declares every variable of an address or header", () => {
     const texts = [
       { text: remote?.url ?? "", variables: remote?.variables },
       ...(remote?.headers ?? []).map(({ value = "", variables }) => ({ text: value, variables })),

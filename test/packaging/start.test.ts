@@ -38,12 +38,12 @@ describe("a start over stdio", () => {
   test.each([
     ["of the product's service", product],
     ["of the embedded service", {}],
-  ])("%s shows its tools with no more than what greets", async (_, environment) => {
+  ])("%s lists its tools with only the modules of the startup handshake", async (_, environment) => {
     const loaded = await loadedFor(opening, environment);
     expect(loaded.toSorted()).toEqual(["cli.js", "main.js", "rolldown-runtime.js", "start.js"]);
   });
 
-  test("loads what a call needs, and nothing that only others need", async () => {
+  test("loads only the modules that a call needs", async () => {
     const call = { id: 3, method: "tools/call", params: { name: "list_programs", arguments: {} } };
     const loaded = await loadedFor([...opening, call], { PROGRAMME_DEMO: "true" });
     expect(loaded).toContain("app.js");

@@ -5,7 +5,7 @@ import { openTestServer, tenantTest as test } from "../support/servers/test-serv
 /** What browsers send. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-test("the address opened in a browser says what this is, and how to connect", async ({ server }) => {
+test("the home page says what the server is and how to connect", async ({ server }) => {
   const answer = await send(`${server.origin}/`, { headers: { accept } });
   const text = answer.text;
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/html; charset=UTF-8"]);
@@ -17,7 +17,7 @@ test("the address opened in a browser says what this is, and how to connect", as
   expect((await send(reference, {})).status).toBe(200);
 });
 
-test("the page loads and runs nothing, and tells nothing of the data", async ({ server }) => {
+test("the home page loads and runs nothing, and shows no data", async ({ server }) => {
   const token = await server.token();
   const answer = await send(`${server.origin}/`, { headers: { accept, authorization: `Bearer ${token}` } });
   const text = answer.text;
@@ -27,7 +27,7 @@ test("the page loads and runs nothing, and tells nothing of the data", async ({ 
   expect(text).not.toMatch(/[0-9a-f]{64}|biz_/);
 });
 
-test("programs that try the address, and strangers' pages, do not get it", async ({ server }) => {
+test("programs and foreign pages do not get the home page", async ({ server }) => {
   for (const other of ["*/*", "application/json", "text/html;q=0", ""]) {
     expect((await send(`${server.origin}/`, { headers: { accept: other } })).status, other).toBe(404);
   }
@@ -35,7 +35,7 @@ test("programs that try the address, and strangers' pages, do not get it", async
   expect((await send(`${server.origin}/`, { method: "POST", headers: { accept } })).status).toBe(404);
 });
 
-plain("behind a proxy with a path of its own, addresses are those of the proxy", async () => {
+plain("behind a proxy with a path the home page shows the proxy's addresses", async () => {
   const { server, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://example.org/grants" });
   const text = (await send(`${server.origin}/`, { headers: { accept } })).text;
   expect(text).toContain("<code>https://example.org/grants/mcp</code>");
@@ -44,7 +44,7 @@ plain("behind a proxy with a path of its own, addresses are those of the proxy",
   await close();
 });
 
-plain("with the product's own service there is no REST interface to show", async () => {
+plain("with a remote service the home page shows no REST interface", async () => {
   const { server, close } = await openTestServer({ PROGRAMME_BASE_URL: "https://programmes.example.org" });
   const text = (await send(`${server.origin}/`, { headers: { accept } })).text;
   expect(text).toContain(`${server.origin}/mcp`);

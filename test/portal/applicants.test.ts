@@ -5,7 +5,7 @@ import { actAt, lastEntries, loadRow } from "./act.ts";
 
 const noor = { email: "Noor@example.org", name: "Noor Haddad" };
 
-test("registering makes an applicant who acts under the id that they get", async ({ server }) => {
+test("registering creates an applicant, who then acts under its id", async ({ server }) => {
   const act = actAt(server);
   const person = await server.seed.person({ primaryEmail: "noor@example.org" });
   const { trackId, programId } = await server.seed.track();
@@ -35,7 +35,7 @@ test("registering makes an applicant who acts under the id that they get", async
   });
 });
 
-test("registering again on a track does nothing; on another it adds that", async ({ server }) => {
+test("registering again on a track changes nothing; on another it adds the track", async ({ server }) => {
   const act = actAt(server);
   const [one, two] = [await server.seed.track(), await server.seed.track()];
   const { applicantId } = await act("register_applicant", { trackId: one.trackId, ...noor });
@@ -50,7 +50,7 @@ test("registering again on a track does nothing; on another it adds that", async
   expect(row).toMatchObject({ name: noor.name, email: noor.email, trackIds: [one.trackId, two.trackId] });
 });
 
-test("registering is refused where nobody can apply", async ({ server }) => {
+test("registering is refused where applications are closed", async ({ server }) => {
   const act = actAt(server);
   const archived = await server.seed.program({ lifecycleStatus: "archived" });
   const past = "2026-11-01T00:00:00.000Z";

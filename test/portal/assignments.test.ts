@@ -30,7 +30,7 @@ const acts = [
 ] as const;
 
 describe.each(acts)("to %s an assignment", (response, status, allowedFrom) => {
-  test("is the reviewer's own word", async ({ server }) => {
+  test("is recorded as the reviewer's own action", async ({ server }) => {
     const act = actAt(server);
     const { assignmentId, reviewerId } = await assigned(server);
     const given = { assignmentId, response, reason: "I am away in May" };
@@ -46,7 +46,7 @@ describe.each(acts)("to %s an assignment", (response, status, allowedFrom) => {
     expect(JSON.stringify(entry?.changes)).not.toMatch(/May/);
   });
 
-  test.for(statuses)("starts from %s or does not", async (from, { server }) => {
+  test.for(statuses)("is possible from %s or refused", async (from, { server }) => {
     const act = actAt(server);
     const { assignmentId } = await assigned(server, { status: from });
     const trace = await recordTrace(server, () => act("respond_to_assignment", { assignmentId, response }));
@@ -84,7 +84,7 @@ describe("attesting a conflict of interest", () => {
     expect(trace.events).toEqual([]);
   });
 
-  test.for(["declined", "completed", "cancelled"] as const)("is too late once %s", async (from, { server }) => {
+  test.for(["declined", "completed", "cancelled"] as const)("is refused once %s", async (from, { server }) => {
     const act = actAt(server);
     const { assignmentId } = await assigned(server, { status: from });
     const given = { assignmentId, hasConflict: true, statement: "We share a flat" };
@@ -92,7 +92,7 @@ describe("attesting a conflict of interest", () => {
     expect(trace).toMatchObject({ problem: { code: "invalid_state_transition", details: { from } }, ...nothing });
   });
 
-  test("keeps the pair apart from then on", async ({ server }) => {
+  test("excludes the pair from later assignments", async ({ server }) => {
     const act = actAt(server);
     const { assignmentId, submissionId, reviewerId, roundId } = await assigned(server, { status: "accepted" });
     await act("attest_conflict", { assignmentId, hasConflict: true, statement: "We share a flat" });
@@ -108,7 +108,9 @@ describe("attesting a conflict of interest", () => {
   });
 });
 
-test("nobody acts on an assignment that is removed, archived, another's or none", async ({ server }) => {
+test("an assignment that is removed, archived, unknown or another reviewer's cannot be acted on", async ({
+  server,
+}) => {
   const act = actAt(server);
   const removed = await assigned(server, { active: false });
   const { programId } = await server.seed.program({ lifecycleStatus: "archived" });

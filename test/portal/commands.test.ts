@@ -31,7 +31,7 @@ async function assign(home: Home, place: Awaited<ReturnType<typeof furnish>>, su
   return assignmentId;
 }
 
-test("a submission's way is gone by commands, each with its record as the answer", async () => {
+test("a submission goes through all its states by commands, each of which prints its record", async () => {
   const home = await openHome();
   const place = await furnish(home);
   const { trackId, schemaId } = place.track;
@@ -108,7 +108,7 @@ test("a submission's way is gone by commands, each with its record as the answer
 });
 
 describe("mistakes and refusals", () => {
-  test("say in one line what is wrong", async () => {
+  test("are printed on one line", async () => {
     const home = await openHome();
     const { track } = await furnish(home);
     const { trackId } = track;
@@ -146,7 +146,7 @@ describe("mistakes and refusals", () => {
     ]);
   });
 
-  test("help tells the fields of each act", async () => {
+  test("help lists the fields of each action", async () => {
     const home = await openHome();
     const { stdout } = await home.run(["portal", "review", "--help"]);
     for (const option of [

@@ -7,7 +7,7 @@ import { actAt, lastEntries, loadRow } from "./act.ts";
 const fields = { [fieldIds.title]: "Rain harvest" };
 const deadline = "2026-12-24T12:00:00.000Z";
 
-test("a first draft is of the portal, owes the fee, and is told of", async ({ server }) => {
+test("a first draft has the portal as its source, owes the fee, and sends an event", async ({ server }) => {
   const act = actAt(server);
   const { programId } = await server.seed.program({ feeRequired: true, currency: "EUR" });
   const { trackId } = await server.seed.track({ programId, feeAmountMinor: 2500, intakeCloseDate: deadline });
@@ -44,9 +44,7 @@ test("a draft is saved again by its applicant, field by field", async ({ server 
   expect(unchanged).toMatchObject({ data: { version: 1 }, ...nothing });
 });
 
-test("a draft is refused to whom it does not belong, when it is late, and where it does not fit", async ({
-  server,
-}) => {
+test("a draft is refused for another applicant, after the deadline, and with invalid fields", async ({ server }) => {
   const act = actAt(server);
   const { trackId } = await server.seed.track({ intakeCloseDate: deadline });
   const closed = await server.seed.track({ intakeOpen: false, intakeCloseDate: deadline });

@@ -3,7 +3,7 @@ import { tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 import { actAt, lastEntries } from "./act.ts";
 
-test("feedback is prepared by staff, seen by nobody, and released by token", async ({ server }) => {
+test("feedback is prepared by staff, hidden until it is released by a token", async ({ server }) => {
   const act = actAt(server);
   const track = await server.seed.track();
   const { programId, trackId } = track;
@@ -27,7 +27,7 @@ test("feedback is prepared by staff, seen by nobody, and released by token", asy
   expect(released.events).toMatchObject([{ eventType: "feedback.released", data: { feedbackId, roundId } }]);
 });
 
-test("feedback is refused on what is not there or cannot be changed", async ({ server }) => {
+test("feedback is refused for an unknown submission or an archived programme", async ({ server }) => {
   const act = actAt(server);
   const { submissionId } = await server.seed.submission();
   const elsewhere = await server.seed.round();

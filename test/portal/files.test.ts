@@ -33,7 +33,7 @@ test("a file is attached to a draft and to the field that it is for", async ({ s
   await expect(pending).rejects.toMatchProblem("invalid_state_transition", { from: "pending" });
 });
 
-test("a file is attached to a supplement response, which is begun by that", async ({ server }) => {
+test("a file is attached to a supplement response, which becomes a draft", async ({ server }) => {
   const act = actAt(server);
   const submission = await server.seed.submission({ state: "SUBMITTED" });
   const { submissionId, schemaId, applicantId } = submission;
@@ -48,7 +48,7 @@ test("a file is attached to a supplement response, which is begun by that", asyn
   expect(saved).toMatchObject({ fileIds: [trace.data.fileId], status: "draft" });
 });
 
-test("a file is refused where nothing can be attached, and leaves nothing behind", async ({ server }) => {
+test("a file is refused where nothing can be attached, and nothing is stored", async ({ server }) => {
   const act = actAt(server);
   const draft = await server.seed.submission();
   const { submissionId } = draft;

@@ -124,7 +124,7 @@ describe("a fee recorded as refunded", () => {
   });
 });
 
-test("where there is no fee, no programme or no such submission, nothing is recorded", async ({ server }) => {
+test("nothing is recorded without a fee or for an unknown submission", async ({ server }) => {
   const act = actAt(server);
   const free = await server.seed.submission();
   const { programId } = await server.seed.program({ lifecycleStatus: "archived" });

@@ -39,7 +39,7 @@ const scores = [
   { criterionId: "crt_note", value: "See the minutes" },
 ];
 
-test("a review is scored by its round's rubric, completes the assignment and is told of", async ({ server }) => {
+test("a review is scored by its round's rubric, completes the assignment and sends an event", async ({ server }) => {
   const act = actAt(server);
   const assignment = await assigned(server);
   const { assignmentId, submissionId, programId, trackId, roundId, reviewerId } = assignment;
@@ -80,7 +80,7 @@ test("a review is scored by its round's rubric, completes the assignment and is 
   expect(again).toMatchObject(nothing);
 });
 
-test("a draft is kept, improved and at last submitted as one review", async ({ server }) => {
+test("a draft is saved, edited and submitted as one review", async ({ server }) => {
   const act = actAt(server);
   const { assignmentId } = await assigned(server);
   const some = scores.slice(0, 1);
@@ -131,7 +131,7 @@ describe("scores that do not fit the rubric", () => {
   });
 });
 
-test("nobody reviews out of turn", async ({ server }) => {
+test("a review outside its round and assignment is refused", async ({ server }) => {
   const act = actAt(server);
   const inactive = await assigned(server, { round: { active: false } });
   const torn = await assigned(server, { status: "conflict" });

@@ -8,7 +8,7 @@ import { openTestServer } from "../support/servers/test-server.ts";
 const ordinary = [...excludeSensitiveScopes(new Set(scopes))];
 const phone = "+44 20 7946 0018";
 
-test("through a remote service answers that the form calls personal need the scope, too, and what was read can be written back", async () => {
+test("personal answers of a remote service need the scope, and what was read can be written back", async () => {
   const { server, close } = await openTestServer();
   onTestFinished(close);
   const schema = await server.seed.schema();

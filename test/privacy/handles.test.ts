@@ -20,7 +20,7 @@ const values = {
 };
 
 describe.each(kinds)("a handle of kind %s", (kind) => {
-  test("opens to the value it was made of, and is the same each time", () => {
+  test("is deterministic, and is resolved to its value", () => {
     fc.assert(
       fc.property(values[kind], (value) => {
         const handle = handles.pseudonymize(kind, value);
@@ -31,7 +31,7 @@ describe.each(kinds)("a handle of kind %s", (kind) => {
     );
   });
 
-  test("does not open altered, elsewhere or under another key", () => {
+  test("is not resolved if it is altered, of another organisation or of another key", () => {
     const others = [createPseudonymizer(secret, "biz_two"), createPseudonymizer(Buffer.alloc(32, 8), "biz_one")];
     fc.assert(
       fc.property(values[kind], fc.nat(), (value, position) => {
@@ -47,7 +47,7 @@ describe.each(kinds)("a handle of kind %s", (kind) => {
     );
   });
 
-  test("leaves what is no handle as it is", () => {
+  test("leaves other texts as they are", () => {
     fc.assert(
       fc.property(values[kind], (value) => {
         expect(handles.resolve(kind, value, "x")).toBe(value);
@@ -56,7 +56,7 @@ describe.each(kinds)("a handle of kind %s", (kind) => {
   });
 });
 
-test("whatever text is given for a handle, it opens, passes or is refused by the catalogue", () => {
+test("any text is resolved, passed through or refused with a catalogued error", () => {
   const text = fc.oneof(
     fc.string(),
     fc.string().map((junk) => `phone~${junk}`),
@@ -73,7 +73,7 @@ test("whatever text is given for a handle, it opens, passes or is refused by the
   );
 });
 
-test("a handle of an address is an address that reaches nobody", () => {
+test("a handle of an address is an address that cannot receive mail", () => {
   fc.assert(
     fc.property(address, (value) => {
       const handle = handles.pseudonymize("email", value);
@@ -90,7 +90,7 @@ test("addresses that differ in case alone have the same handle", () => {
   expect(handles.resolve("email", handle.toUpperCase(), "x")).toBe("ada@example.org");
 });
 
-test("long addresses use several labels; what cannot be carried is withheld, and never acted on", () => {
+test("long addresses use several labels, and too long ones are withheld", () => {
   const long = `${"a".repeat(60)}@${"b".repeat(50)}.example`;
   const handle = handles.pseudonymize("email", long);
   expect(Email.safeParse(handle).success).toBe(true);
@@ -100,7 +100,7 @@ test("long addresses use several labels; what cannot be carried is withheld, and
   expect(() => handles.resolve("email", withheld, "x")).toThrow(Problem);
 });
 
-test("kinds are not taken for each other", () => {
+test("a handle of one kind is not accepted as another", () => {
   const phone = handles.pseudonymize("phone", "123");
   expect(() => handles.resolve("externalId", phone.replace("phone~", "ref~"), "x")).toThrow(Problem);
 });

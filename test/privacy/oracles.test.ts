@@ -48,7 +48,7 @@ const signOf = ({ data, page }: Data) => JSON.stringify([data.length, page?.hasM
 
 describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
   describe.each(throughRemote ? (["embedded"] as const) : (["embedded", "remote"] as const))("%s", (through) => {
-    test("an address cannot be found out letter by letter", async () => {
+    test("an address cannot be guessed letter by letter through search", async () => {
       const { client, call } = await sceneOf(privacy, through);
       const nothing = signOf(await call("list_reviewers", { search: "nobody-is-called-this" }));
       const uri = "programme://reviewers";
@@ -71,7 +71,7 @@ describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
       }
     });
 
-    test("names, a handle and a whole address find reviewers still", async () => {
+    test("a name, a handle and a whole address find reviewers", async () => {
       const { call } = await sceneOf(privacy, through);
       const [ada] = (await call("list_reviewers", { search: "marsh ADA" })).data;
       expect(ada).toMatchObject({ firstName: "Ada" });
@@ -84,7 +84,7 @@ describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
     });
   });
 
-  test("a handle is not made a name of, nor a person without one", async () => {
+  test("a handle is not used as a name", async () => {
     const { server, call } = await sceneOf(privacy, "embedded");
     const track = await server.seed.track();
     const { personId } = await server.seed.person({ primaryEmail: address, contactDetails: {} });
@@ -97,7 +97,7 @@ describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
     }
   });
 
-  test("a question's token does not tell whether a guess of the recipient is right", async () => {
+  test("a confirmation token does not reveal whether a guessed recipient is right", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: "ask" });
     onTestFinished(close);
     const { programId } = await server.seed.program();

@@ -161,12 +161,12 @@ function seenIn(traffic: string, secrets: readonly Secret[]): string[] {
 const of = (secrets: readonly Secret[], ...kinds: readonly ("contact" | "sensitive" | "answer")[]) =>
   secrets.filter((secret) => kinds.some((kind) => secret.kinds.has(kind)));
 
-describe.each([0, 1, 2, 3])("texts planted in turn %i", (turn) => {
+describe.each([0, 1, 2, 3])("sensitive texts planted in every field, variant %i", (turn) => {
   test.each([
     ["pseudonymize", "every scope", scopes, ["contact"]],
     ["pseudonymize", "no sensitive scope", ordinary, ["contact", "sensitive", "answer"]],
     ["redact", "every scope", scopes, ["contact", "sensitive", "answer"]],
-  ] as const)("agents in mode %s with %s see none of them", async (privacy, _, granted, hidden) => {
+  ] as const)("are not shown to agents in privacy mode %s with %s", async (privacy, _, granted, hidden) => {
     const confirm = turn === 0 ? "off" : "ask";
     const { server, secrets, world } = await sceneOf(turn, { PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: confirm });
     expect(secrets.length).toBeGreaterThan(300);
@@ -175,7 +175,7 @@ describe.each([0, 1, 2, 3])("texts planted in turn %i", (turn) => {
   });
 });
 
-test("agents in mode off without the scope see nothing sensitive", async () => {
+test("agents in privacy mode off without the scope see nothing sensitive", async () => {
   const { server, secrets, world } = await sceneOf(0, { PROGRAMME_PRIVACY: "off" });
   // A person who is selected fills in the name and the address of a submission (specification 4.2).
   const traffic = await overMcp(server, world, ordinary, false);
@@ -186,7 +186,7 @@ test("agents in mode off without the scope see nothing sensitive", async () => {
   expect(seenIn(open, of(secrets, "answer")).length).toBeGreaterThan(20);
 });
 
-test("over REST nothing sensitive is seen without the scope, nothing personal in what changed, nothing in events", async () => {
+test("REST shows nothing sensitive without the scope, and audit changes and events contain nothing personal", async () => {
   const { server, secrets, world } = await sceneOf(0, {});
   const token = await server.token(ordinary);
   const answers: string[] = [];

@@ -12,7 +12,7 @@ test.each([
   ["soft hyphens and fillers", "sub\u00admit\u3164\u115f", "submit"],
   ["controls, an escape sequence's too", "\u001b[31mred\u0007\u0000", "[31mred"],
   ["interlinear annotations", "\ufff9a\ufffab\ufffb", "ab"],
-])("%s are taken out", (_, hostile, shown) => {
+])("%s are removed", (_, hostile, shown) => {
   expect(sanitizeText(hostile)).toBe(shown);
 });
 
@@ -27,7 +27,7 @@ test.each([
   expect(sanitizeText(text)).toBe(text);
 });
 
-test("what is seen stays, what is taken out is taken out for good", () => {
+test("visible text stays, and sanitizing is idempotent", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       const once = sanitizeText(text);
@@ -43,7 +43,7 @@ test("what is seen stays, what is taken out is taken out for good", () => {
   );
 });
 
-test("every text of a value is reached, names too, and nothing else changes", () => {
+test("every text of a value is sanitized, names included, and nothing else changes", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(mapTexts(value, (text) => text)).toEqual(value);

@@ -62,7 +62,7 @@ async function oneByOne(data: unknown): Promise<unknown> {
   return mapTexts(data, (each) => changed.get(each) ?? each);
 }
 
-test("whether a record is looked through at once or text by text, the same is shown of it", async () => {
+test("a record is shown the same whether it is checked as a whole or text by text", async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(text, record, { maxKeys: 4 }), async (data) => {
       const before = structuredClone(data);
@@ -73,7 +73,7 @@ test("whether a record is looked through at once or text by text, the same is sh
   );
 });
 
-test("no address and nothing invisible is shown, wherever it stands", async () => {
+test("no address and no invisible character is shown", async () => {
   await fc.assert(
     fc.asyncProperty(around, address, around, async (before, hidden, after) => {
       const texts: string[] = [];

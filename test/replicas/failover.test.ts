@@ -75,7 +75,7 @@ function expectClean(told: readonly ToolAnswer[], name: string): void {
   }
 }
 
-test("a database that goes away and comes back costs nothing but time", async () => {
+test("no data is lost when the database goes away and comes back", async () => {
   const server = await openServer();
   const stage = await openReplicaSet({ count: 2, limit: 100_000, given: server.address });
   const { server: testServer, mixed, replicas } = stage;

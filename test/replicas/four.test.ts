@@ -34,7 +34,7 @@ function duplicatesAt({ eventIds }: Receiver): number {
   return eventIds().length - new Set(eventIds()).size;
 }
 
-test("four replicas, one of which is killed again and again, hold what one process holds", async () => {
+test("four replicas, one of which is killed repeatedly, have the same data as one process", async () => {
   const stage = await openReplicaSet({ count: 4, limit });
   const kills = await killEachInTurn(stage);
   const { mixed, post, receivers } = stage;

@@ -47,7 +47,7 @@ function connect(name: (typeof old)[number], server: TestServer, token: string, 
 }
 
 describe("a session", () => {
-  test.each(old)("of %s is served by whichever replica its requests come to", async (name) => {
+  test.each(old)("of %s is served by every replica", async (name) => {
     const { server, balanced } = service;
     const client = await connect(name, balanced, await server.token(), yes);
     const { programId } = await server.seed.program({ name: "Light roofs" });
@@ -58,7 +58,7 @@ describe("a session", () => {
     }
   });
 
-  test.each(old)("of %s lets its client be asked, wherever the answer arrives", async (name) => {
+  test.each(old)("of %s supports elicitation, whichever replica gets the answer", async (name) => {
     const { server, balanced } = service;
     const questions: string[] = [];
     const client = await connect(name, balanced, await server.token(), (question) => {
@@ -73,7 +73,7 @@ describe("a session", () => {
     }
   });
 
-  test.each(old)("of %s hears of changes, wherever it subscribed and whoever made them", async (name) => {
+  test.each(old)("of %s is notified of changes by every replica", async (name) => {
     const { server, balanced } = service;
     const browser = await (browsers[name] as (typeof browsers)[string])(balanced, await server.token());
     const staff = await server.as("REST");
@@ -95,7 +95,7 @@ describe("a session", () => {
     expect(browser.heard.updated).toEqual([one, two]);
   });
 
-  test("is there still when its replicas were replaced", async () => {
+  test("survives the replacement of its replicas", async () => {
     const { server, database } = service;
     const token = await server.token();
     const first = await startProcess(database, environment);
@@ -119,7 +119,7 @@ describe("a session", () => {
     }
   });
 
-  test("is nobody else's, and no id counts that was not made here", async () => {
+  test("belongs to its caller, and foreign session ids are refused", async () => {
     const { server, one, two } = service;
     const session = await openSession(one, await server.token());
     expect(
@@ -139,7 +139,7 @@ describe("a session", () => {
     expect(await session.at(two).listTools()).toBe(200);
   });
 
-  test("has one stream: where another replica opens one, the first tells nothing more", async () => {
+  test("has one stream: a second one on another replica replaces it", async () => {
     const { server, one, two } = service;
     const session = await openSession(one, await server.token());
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
@@ -156,7 +156,7 @@ describe("a session", () => {
     await waitFor(() => expect(second.updated()).toEqual([uri, uri]));
   });
 
-  test("is told what changed while it had no stream, when another replica opens one", async () => {
+  test("gets the changes that it missed when another replica opens its stream", async () => {
     const { server, one, two } = service;
     const session = await openSession(one, await server.token());
     const [changed, same] = [
@@ -182,7 +182,7 @@ describe("a session", () => {
     expect(third.updated()).toEqual([]);
   });
 
-  test("tells its client that a token is over by ending the stream, which another token opens again", async () => {
+  test("has its stream ended when its token ends, and reopened with another token", async () => {
     const { server, one, two } = service;
     const token = await server.token();
     const session = await openSession(one, token);

@@ -25,7 +25,7 @@ describe("deliveries and events", () => {
     expect(await rig.app.store.outbox.listAttempts(rig.server.businessId, String(old?.deliveryId))).toEqual([]);
   });
 
-  test("on their way stay, however old", async () => {
+  test("that are still pending stay, however old", async () => {
     const receiver = await openReceiver(answers(500));
     const rig = await openWebhookServer();
     await rig.add(receiver.url);
@@ -41,7 +41,7 @@ describe("deliveries and events", () => {
     expect(receiver.eventIds()).toContain(waiting?.eventId);
   });
 
-  test("that have not been looked at yet stay, if there is anyone to send them to", async () => {
+  test("that are not fanned out yet stay, if there is an endpoint", async () => {
     const receiver = await openReceiver();
     const rig = await openWebhookServer();
     await rig.emit(3);
@@ -54,7 +54,7 @@ describe("deliveries and events", () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  test("without endpoints go, but the latest, from which places are counted on", async () => {
+  test("without endpoints are deleted, except the latest, which keeps the position", async () => {
     const rig = await openWebhookServer();
     await rig.emit(5);
     rig.clock.advance(40 * day);
@@ -70,7 +70,7 @@ describe("deliveries and events", () => {
 });
 
 describe("the audit log", () => {
-  test("keeps changes for good and what changed nothing for as long as it is told", async () => {
+  test("keeps changes for good, and other entries for the configured time", async () => {
     const rig = await openWebhookServer({ environment: { PROGRAMME_ACCESS_LOG_DAYS: "100" } });
     const { server, app, clock } = rig;
     const caller = await server.as("REST");
@@ -92,8 +92,8 @@ describe("the audit log", () => {
   });
 });
 
-describe("answers kept for repeats", () => {
-  test("go after a day", async () => {
+describe("idempotency records", () => {
+  test("are deleted after a day", async () => {
     const rig = await openWebhookServer();
     const { server, app, clock } = rig;
     const key = { fingerprint: "f", tokenId: "tok_1", key: "k", status: 200, body: "{}" };
@@ -108,7 +108,7 @@ describe("answers kept for repeats", () => {
   });
 });
 
-test("another tenant's rows are another's age", async () => {
+test("retention applies to each tenant's rows", async () => {
   const rig = await openWebhookServer();
   const other = await rig.server.other();
   await rig.emit(3);

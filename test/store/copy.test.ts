@@ -99,7 +99,7 @@ const ways: readonly (readonly [Engine, Engine])[] = [
 ];
 
 describe.each(ways)("from %s to %s", (source, target) => {
-  test("every row is there, and the program goes on with them", async () => {
+  test("every row is copied, and the program works with the copy", async () => {
     const [from, to] = [await filled(source), await fresh(target)];
     const { tables, resumed } = await copyDatabase(between(from, to));
     expect(resumed).toBe(false);
@@ -120,7 +120,7 @@ describe.each(ways)("from %s to %s", (source, target) => {
     await expect(seed.person({ mergedIntoPersonId: "per_nobody" })).rejects.toThrow();
   });
 
-  test("it goes on where it was ended, whatever has become of the source meanwhile", async () => {
+  test("an interrupted copy continues, even if the source has changed", async () => {
     const [from, to] = [await filled(source), await fresh(target)];
     const stop = new Error("stopped");
     for (const share of [0.05, 0.2, 0.45, 0.6]) {
@@ -230,7 +230,7 @@ test.each(["SQLite", "PostgreSQL"] as const)("filling %s ends where the process 
   expect(await command(to, "--from", from).ended).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("a process that is killed leaves what the next one goes on with", async () => {
+test("a copy that was killed is continued by the next process", async () => {
   const [from, to] = [await filled("SQLite", 20_000), await fresh("PostgreSQL")];
   const first = command(to, "--from", from);
   await stopped(first, to, "SIGKILL");

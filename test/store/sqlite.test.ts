@@ -43,7 +43,7 @@ function edit(path: string, statements: string): void {
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe("the file", () => {
-  test("is its owner's alone, with its folder and the files beside it", async () => {
+  test("is readable by its owner only, with its folder and companion files", async () => {
     const path = databaseFile();
     const { seed } = benchOf(await opened(path));
     await seed.program();
@@ -77,13 +77,13 @@ describe("the file", () => {
     expect(await pragma("foreign_keys")).toEqual({ foreign_keys: 1 });
   });
 
-  test("no address of another database is taken for a path", async () => {
+  test("a database URL is not accepted as a path", async () => {
     await expect(openStore({ database: "mysql://host/x" })).rejects.toThrow(/mysql is not supported/);
     await expect(inspectStore({ database: "mysql://host/x" })).rejects.toThrow(/mysql is not supported/);
     expect(existsSync("mysql:")).toBe(false);
   });
 
-  test("what is no database is left as it is", async () => {
+  test("a file that is not a database is left unchanged", async () => {
     const path = join(folder(), "notes.txt");
     writeFileSync(path, "Not a database, and longer than its header would be: ".repeat(40));
     const { size } = statSync(path);
@@ -135,7 +135,7 @@ describe("waiting", () => {
   test.each([
     ["this process", false],
     ["another connection", true],
-  ])("for a transaction of %s ends in a refusal that may be tried again", async (_, apart) => {
+  ])("for a transaction of %s ends with a retryable refusal", async (_, apart) => {
     const path = databaseFile();
     const waiting = await opened(path, patienceMs);
     const holder = apart ? await opened(path) : waiting;
@@ -173,7 +173,7 @@ describe("waiting", () => {
     expect(ended).toEqual(["transaction", "statement"]);
   });
 
-  test("to write many access entries holds nobody up, and what is refused can be written later", async () => {
+  test("to write access entries does not block the process, and refused entries can be written later", async () => {
     const path = databaseFile();
     const [waiting, holder] = [await opened(path, patienceMs), await opened(path)];
     const entries = Array.from({ length: 500 }, () => entry({ action: "submission.read", status: 200, changes: [] }));
@@ -189,7 +189,7 @@ describe("waiting", () => {
     expect(await listAudit(holder, "biz_one", "submission.read")).toHaveLength(entries.length);
   });
 
-  test("for access entries that cannot be written ends with what is wrong with them, and others pass", async () => {
+  test("for invalid access entries ends with their error, and other entries are written", async () => {
     const store = await opened(databaseFile());
     const entries = (action: string) => Array.from({ length: 500 }, () => entry({ action, status: 200, changes: [] }));
     const bad = entries("submission.read").with(499, { ...entry({ status: 200 }), requestId: null as never });
@@ -238,7 +238,7 @@ describe("a transaction that the database gave up", () => {
     expect(await rowsIn(db)).toBe(1);
   });
 
-  test("for want of room leaves the next one its room", async () => {
+  test("because of a full disk does not block the next one", async () => {
     const db = await table();
     const { page_count } = (await sql<{ page_count: number }>`pragma page_count`.execute(db)).rows[0] as {
       page_count: number;

@@ -14,7 +14,7 @@ function declared(text: string): Map<string, string> {
   return new Map(types.map(([, name = "", type = ""]) => [name, type]));
 }
 
-test("the page names every metric that there is, with its type and its labels, and no other", async () => {
+test("the page lists exactly the existing metrics, with type and labels", async () => {
   const { server, scrape: own } = await openCounted();
   const app = await openRemote(server.origin, { PROGRAMME_METRICS: "127.0.0.1:0" });
   onTestFinished(() => app.close());
@@ -25,7 +25,7 @@ test("the page names every metric that there is, with its type and its labels, a
   expect([...told].sort()).toEqual([...there].sort());
 });
 
-test("alerts are about metrics that there are", async () => {
+test("alerts use existing metrics", async () => {
   const { scrape: own } = await openCounted();
   const { text } = await own();
   const rules = /```yaml\ngroups:[\s\S]*?```/.exec(page)?.[0] ?? "";
@@ -36,7 +36,7 @@ test("alerts are about metrics that there are", async () => {
   }
 });
 
-test("the answer of /readyz is the one that the page shows", async () => {
+test("the page shows the actual answer of /readyz", async () => {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
   const { server, close } = await openTestServer({ PROGRAMME_DATABASE: join(path, "programme.db") });

@@ -43,7 +43,7 @@ function dawdle(origin: string, token: string): Wire {
   return open(origin, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
 }
 
-describe("a client that dawdles", () => {
+describe("a slow client", () => {
   const surfaces: HttpSurfaces = {
     async rest(request, response) {
       request.resume().once("end", () => response.end("x".repeat(20_000_000)));
@@ -75,13 +75,13 @@ describe("a client that dawdles", () => {
     return server.origin;
   }
 
-  test("over the head of its request is cut off", async () => {
+  test("that does not finish its request head is disconnected", async () => {
     const wire = open(await impatient(), "GET /integrations/v1/programs HTTP/1.1\r\nHost: localhost\r\n");
     await wire.closed;
     expect(wire.received()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test("over a head that comes a byte at a time is cut off all the same", async () => {
+  test("that sends its request head byte by byte is disconnected", async () => {
     const wire = open(await impatient(), "GET / HTTP/1.1\r\nHost: localhost\r\n");
     const dripping = setInterval(() => wire.socket.write("x"), 20);
     onTestFinished(() => clearInterval(dripping));
@@ -89,7 +89,7 @@ describe("a client that dawdles", () => {
     expect(wire.received()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test("over the body of its request is cut off, though some of it keeps coming", async () => {
+  test("that does not finish its request body is disconnected, even if it keeps sending", async () => {
     const wire = dawdle(await impatient(), "a".repeat(64));
     const dripping = setInterval(() => wire.socket.write(" "), 20);
     onTestFinished(() => clearInterval(dripping));
@@ -97,7 +97,7 @@ describe("a client that dawdles", () => {
     expect(wire.received()).not.toMatch(/^HTTP\/1\.1 2/);
   });
 
-  test("over an answer is cut off", async () => {
+  test("that does not read the response is disconnected", async () => {
     const origin = await impatient();
     const wire = open(origin);
     wire.socket.pause();
@@ -109,14 +109,14 @@ describe("a client that dawdles", () => {
     expect(wire.received().length).toBeLessThan(20_000_000);
   });
 
-  test("over its next request has its connection closed", async () => {
+  test("that sends no further request has its connection closed", async () => {
     const wire = open(await impatient(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await wire.closed;
     expect(wire.received()).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
-test("a head beyond its size is refused", async () => {
+test("a request head above the size limit is refused", async () => {
   const testServer = await deskWith();
   const padding = "x".repeat(maxHeaderBytes);
   expect((await send(`${testServer.origin}/integrations/v1/programs`, { headers: { padding } })).status).toBe(431);
@@ -125,7 +125,7 @@ test("a head beyond its size is refused", async () => {
   expect((await send(`${testServer.origin}/integrations/v1/programs`, { headers: fits })).status).toBe(200);
 });
 
-test("a body beyond its size is refused by either face", async () => {
+test("a request body above the size limit is refused by REST and MCP", async () => {
   const testServer = await deskWith({ PROGRAMME_MAX_BODY_BYTES: "2048" });
   const token = await testServer.token();
   const answer = await rest(testServer, token, "create_person", { metadata: { note: "x".repeat(3_000) } });
@@ -141,8 +141,8 @@ test("a body beyond its size is refused by either face", async () => {
   expect(mcp.status).toBe(413);
 });
 
-describe("places for requests", () => {
-  test("are taken from clients that dawdle when others want them", async () => {
+describe("slots for concurrent requests", () => {
+  test("are taken from slow clients when others need them", async () => {
     const testServer = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
     const token = await testServer.token();
     const slow = [dawdle(testServer.origin, token), dawdle(testServer.origin, token)];
@@ -154,7 +154,7 @@ describe("places for requests", () => {
     expect(slow[1]?.socket.closed).toBe(false);
   });
 
-  test("are kept by requests that are being worked on, however long that takes", async () => {
+  test("are kept by requests in progress, however long they take", async () => {
     const testServer = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
     const token = await testServer.token();
     const going = Promise.withResolvers<void>();
@@ -173,9 +173,9 @@ describe("places for requests", () => {
 });
 
 test.each([
-  ["connections beyond the maximum", "PROGRAMME_MAX_CONNECTIONS"],
-  ["connections of one address beyond its share", "PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS"],
-])("%s are closed as they come", async (_, setting) => {
+  ["connections beyond the limit", "PROGRAMME_MAX_CONNECTIONS"],
+  ["connections beyond the limit of one address", "PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS"],
+])("%s are closed", async (_, setting) => {
   const testServer = await deskWith({ [setting]: "2" });
   const held = [open(testServer.origin), open(testServer.origin)];
   await Promise.all(held.map(({ socket }) => once(socket, "connect")));
@@ -186,8 +186,8 @@ test.each([
   await waitFor(async () => expect((await send(`${testServer.origin}/healthz`, {})).status).toBe(200));
 });
 
-describe("sessions that listen", () => {
-  test("are no more than the operator allows, of all callers", async () => {
+describe("sessions with a stream", () => {
+  test("are limited by the operator's setting for all callers", async () => {
     const testServer = await deskWith({ PROGRAMME_MAX_SESSIONS: "1" });
     const ending = new AbortController();
     onTestFinished(() => ending.abort());
@@ -195,7 +195,7 @@ describe("sessions that listen", () => {
     expect(await listenInSession(testServer, await testServer.token(), ending.signal)).toBe(503);
   });
 
-  test("are no more than anybody may have, of one caller", async () => {
+  test("are limited for one caller", async () => {
     const testServer = await deskWith();
     const [token, other] = [await testServer.token(), await testServer.token()];
     const ending = new AbortController();
@@ -208,7 +208,7 @@ describe("sessions that listen", () => {
   });
 });
 
-test("streams of one caller beyond the most are refused, and others' are not", async () => {
+test("streams of one caller beyond the limit are refused, others' are not", async () => {
   const testServer = await deskWith();
   const [token, other] = [await testServer.token(), await testServer.token()];
   const ending = new AbortController();

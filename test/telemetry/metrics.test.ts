@@ -31,7 +31,7 @@ describe("tool calls are counted by tool and outcome", () => {
     expect(seen.value("programme_rest_requests_total")).toBe(0);
   });
 
-  test("and of no other name, whatever a caller calls", async () => {
+  test("without the names of unknown tools", async () => {
     const { server, scrape } = await openCounted({ PROGRAMME_TOOL_MODE: "search" });
     const agent = await (overHttp as NonNullable<typeof overHttp>)(server, await server.token());
     await agent.call("find_tools", { words: "programs" });
@@ -48,7 +48,7 @@ describe("tool calls are counted by tool and outcome", () => {
   });
 });
 
-test("MCP requests that are no tool calls are counted by method", async () => {
+test("MCP requests other than tool calls are counted by method", async () => {
   const { server, scrape } = await openCounted();
   const agent = await (overHttp as NonNullable<typeof overHttp>)(server, await server.token());
   await agent.list();
@@ -57,7 +57,7 @@ test("MCP requests that are no tool calls are counted by method", async () => {
   expect(seen.labels("programme_mcp_requests_total", "method")).not.toContain("tools/call");
 });
 
-test("REST requests are counted by operation and status, HTTP by what answers", async () => {
+test("REST requests are counted by operation and status, HTTP requests by surface", async () => {
   const { server, scrape } = await openCounted();
   await rest(server, await server.token(), "list_programs", {});
   await rest(server, undefined, "list_programs", {});
@@ -75,7 +75,7 @@ test("REST requests are counted by operation and status, HTTP by what answers", 
   expect(seen.text).not.toContain("ada@");
 });
 
-test("calls beyond a token's rate are counted by face", async () => {
+test("rate-limited calls are counted by surface", async () => {
   const { server, scrape } = await openCounted({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
   const token = await server.token();
   for (let count = 0; count < 4; count++) await rest(server, token, "list_programs", {});
@@ -86,7 +86,7 @@ test("calls beyond a token's rate are counted by face", async () => {
   expect(seen.value("programme_rate_limit_refusals_total", { surface: "mcp" })).toBe(1);
 });
 
-test("questions are counted: asked, accepted, declined", async () => {
+test("confirmation questions are counted as asked, accepted or declined", async () => {
   const { server, scrape } = await openCounted({ PROGRAMME_CONFIRM: "ask" });
   const token = await server.token();
   const withdraw = async (answer: "accept" | "decline") => {
@@ -107,7 +107,7 @@ test("questions are counted: asked, accepted, declined", async () => {
   expect([calls("asked"), calls("ok"), calls("confirmation_declined")]).toEqual([3, 1, 2]);
 });
 
-test("queues tell how much is due and for how long", async () => {
+test("queue metrics have the depth and the age of the oldest entry", async () => {
   const { server, scrape } = await openCounted();
   const chair = await server.as("REST");
   const { programId } = await server.seed.program();
@@ -144,7 +144,7 @@ test("sessions and subscriptions are counted while they are open", async () => {
   expect(seen.value("programme_http_connections")).toBeGreaterThan(0);
 });
 
-test("transactions, the process and the version are told of", async () => {
+test("there are metrics of transactions, the process and the version", async () => {
   const { server, scrape } = await openCounted();
   await server.seed.program();
   const seen = await scrape();
@@ -155,7 +155,7 @@ test("transactions, the process and the version are told of", async () => {
   expect(seen.labels("programme_build_info", "version")).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/)]);
 });
 
-test("of the product's service tries, repetitions, waits and the breaker are told", async () => {
+test("there are metrics of a remote service's attempts, retries, delays and circuit breaker", async () => {
   const { server, close } = await openTestServer();
   onTestFinished(close);
   const proxy = await openMisbehaving(server.origin);
@@ -189,8 +189,8 @@ test("of the product's service tries, repetitions, waits and the breaker are tol
   expect((await scrape(url)).value("programme_upstream_breaker", { state: "open" })).toBe(1);
 });
 
-describe("where metrics are served", () => {
-  test("nothing else is, and nothing of them anywhere else", async () => {
+describe("the metrics endpoint", () => {
+  test("serves only metrics, and no other endpoint serves them", async () => {
     const { server, url } = await openCounted();
     const { origin } = new URL(url);
     expect((await send(url, {})).headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -200,7 +200,7 @@ describe("where metrics are served", () => {
     expect((await send(`${server.origin}/metrics`, { headers: { authorization } })).status).toBe(404);
   });
 
-  test("they are served while the door for requests is full", async () => {
+  test("answers while all request slots are taken", async () => {
     const { server, scrape } = await openCounted({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
     const token = await server.token();
     const going = Promise.withResolvers<undefined>();
@@ -214,7 +214,7 @@ describe("where metrics are served", () => {
     await long;
   });
 
-  test("unless they are asked for, neither they nor traces are even loaded", () => {
+  test("is not loaded by default, nor are traces", () => {
     const start = (environment: Record<string, string>) =>
       listLoadedPackages(
         `const { createApp } = await import("./src/app/app.ts");
@@ -233,7 +233,7 @@ describe("where metrics are served", () => {
   });
 });
 
-test("no label is of anything but a closed list", async () => {
+test("every label has a closed list of values", async () => {
   const metrics = createMetrics(["list_programs"]);
   const asked = { requestId: "req_1", transport: "tcp" } as const;
   for (const name of ["made_up_1", "made_up_2"]) {

@@ -40,7 +40,7 @@ async function openProcesses() {
   };
 }
 
-test("a process without a mail server leaves mail to those that have one, and for a day after", async () => {
+test("a process without a mail server leaves messages to processes with one, until a day after those ended", async () => {
   const post = await openMailServer();
   const { database, start, clock } = await openProcesses();
   const smtp = { PROGRAMME_SMTP_URL: post.url, PROGRAMME_MAIL_FROM: mailFrom };
@@ -69,7 +69,7 @@ test("a process without a mail server leaves mail to those that have one, and fo
   expect(post.arrived).toHaveLength(31);
 });
 
-test("a process with another key is refused while one is there, and not after", async () => {
+test("a process with another key cannot start while a process with the first key runs", async () => {
   const { start, clock } = await openProcesses();
   const key = (pair: string) => ({ PROGRAMME_SECRET_KEY: pair.repeat(32) });
   const first = await start(key("a1"));
@@ -82,7 +82,7 @@ test("a process with another key is refused while one is there, and not after", 
   await start(key("b2"));
 });
 
-test("settings that are different are warned of by name, once and without their values", async () => {
+test("different settings of processes are logged once, by name and without values", async () => {
   const { start } = await openProcesses();
   await start({ PROGRAMME_EXPORT_INTERVAL_SECONDS: "17" });
   const { lines } = await start({ PROGRAMME_EXPORT_INTERVAL_SECONDS: "18", PROGRAMME_IDEMPOTENCY_STRICT: "true" });

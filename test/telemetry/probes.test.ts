@@ -22,7 +22,7 @@ async function newFile(): Promise<string> {
 const later = (clock: TestClock) => clock.advance(1_000);
 
 describe("/readyz", () => {
-  test("sends requests here once the workers run, and elsewhere again when the program drains", async () => {
+  test("is ready once the workers run, until the program drains", async () => {
     const { server, close } = await openTestServer();
     onTestFinished(close);
     const before = await ask(server.origin);
@@ -48,7 +48,7 @@ describe("/readyz", () => {
     expect((await send(`${server.origin}/integrations/v1/programs`, { headers: { authorization } })).status).toBe(200);
   });
 
-  test("sends them elsewhere while the database does not answer, and says no more than that", async () => {
+  test("is not ready while the database does not answer, without details", async () => {
     const { server, close } = await openTestServer();
     onTestFinished(close);
     server.app.startWorkers();
@@ -64,7 +64,7 @@ describe("/readyz", () => {
     expect((await ask(server.origin)).status).toBe(200);
   });
 
-  test("asks the database once a second at most, whoever asks how often", async () => {
+  test("queries the database at most once a second", async () => {
     const { server, close } = await openTestServer();
     onTestFinished(close);
     const check = vi.spyOn(server.app.store, "check");
@@ -75,7 +75,7 @@ describe("/readyz", () => {
     expect(check).toHaveBeenCalledTimes(2);
   });
 
-  test("sends them elsewhere where the key of secrets cannot be read", async () => {
+  test("is not ready when the encryption key cannot be read", async () => {
     const database = await newFile();
     await writeFile(`${database}.key`, "no key");
     const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
@@ -84,7 +84,7 @@ describe("/readyz", () => {
     expect([status, body.checks.key]).toEqual([503, "failed"]);
   });
 
-  test("sends them elsewhere while the database lacks tables, not when a later version has added some", async () => {
+  test("is not ready while migrations are missing, but is after a later version's migrations", async () => {
     const database = await newFile();
     const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
     onTestFinished(close);
@@ -99,7 +99,7 @@ describe("/readyz", () => {
     expect([status, body.checks.database]).toEqual([503, "failed"]);
   });
 
-  test("tells of the product's service, and sends requests here all the same: the answer is what is wrong", async () => {
+  test("reports a failing remote service, but stays ready", async () => {
     const { server, close } = await openTestServer();
     onTestFinished(close);
     const proxy = await openMisbehaving(server.origin);
@@ -132,7 +132,7 @@ describe("/readyz", () => {
   });
 });
 
-test("probes are answered while all places for requests are taken", async () => {
+test("probes are answered while all request slots are taken", async () => {
   const { server, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
   onTestFinished(close);
   const ending = new AbortController();

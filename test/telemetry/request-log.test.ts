@@ -31,8 +31,8 @@ const person = { kinds: ["applicant"], provenance: { source: "test" } };
 const connect = clients["2026-07-28 over HTTP"] as NonNullable<(typeof clients)[string]>;
 const overStdio = clients["2026-07-28 over stdio"] as NonNullable<(typeof clients)[string]>;
 
-describe("one line tells of each request", () => {
-  test("of a tool call: tool, outcome, duration, request and caller", async () => {
+describe("each request has one log line", () => {
+  test("for a tool call: tool, outcome, duration, request id and caller", async () => {
     const { server, lines } = await openHeard("debug");
     const token = await server.token(["programs:read"]);
     const [{ tokenId } = { tokenId: "" }] = (await server.app.store.listTokens()).slice(-1);
@@ -55,7 +55,7 @@ describe("one line tells of each request", () => {
     expect(lines().filter(({ requestId }) => requestId === line?.["requestId"])).toHaveLength(1);
   });
 
-  test("of a REST request: operation, status and the same request that the answer names", async () => {
+  test("for a REST request: operation, status and the request id of the response", async () => {
     const { server, lines } = await openHeard("debug");
     const answer = await rest(server, await server.token(), "list_programs", {});
     expect(lines()).toEqual([
@@ -74,7 +74,7 @@ describe("one line tells of each request", () => {
     ]);
   });
 
-  test("of what is neither: face, method and status; of probes none", async () => {
+  test("for other requests: surface, method and status; for probes none", async () => {
     const { server, lines } = await openHeard("debug");
     await send(`${server.origin}/integrations/v1/nowhere?email=ada@example.org`, {});
     await send(`${server.origin}/healthz`, {});
@@ -97,8 +97,8 @@ describe("one line tells of each request", () => {
   });
 });
 
-describe("at the usual level", () => {
-  test("changes are told of, reads and refusals are not", async () => {
+describe("at the default log level", () => {
+  test("changes are logged, reads and refusals are not", async () => {
     const { server, lines } = await openHeard("info");
     const token = await server.token();
     await rest(server, token, "list_programs", {});
@@ -114,7 +114,7 @@ describe("at the usual level", () => {
     ]);
   });
 
-  test("so is what failed through no fault of its caller's", async () => {
+  test("server faults are logged", async () => {
     const { server, lines } = await openHeard("info");
     const token = await server.token();
     server.app.store.reader = () => {
@@ -127,7 +127,7 @@ describe("at the usual level", () => {
   });
 });
 
-test("no line has a token, an address or anything else that was sent", async () => {
+test("no line contains a token, an address or other data of the request", async () => {
   const { server, text, lines } = await openHeard("debug");
   const token = await server.token();
   const agent = await connect(server, token);

@@ -34,8 +34,8 @@ async function slowRequest(origin: string, token: string) {
   };
 }
 
-describe("told to stop, a server", () => {
-  test("says so to its balancer, serves on while that notices, then takes nothing more and ends well", async () => {
+describe("a server that is told to stop", () => {
+  test("reports not ready, keeps serving for the drain time, then closes and exits with 0", async () => {
     const home = await openHome();
     const { started, origin, token } = await serve(home, ["--drain-seconds", "2"]);
     expect((await send(`${origin}/readyz`, {})).status).toBe(200);
@@ -53,7 +53,7 @@ describe("told to stop, a server", () => {
     await expect(send(`${origin}/healthz`, {})).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  test("lets a request at hand end, and ends the streams on which clients listen", async () => {
+  test("finishes requests in flight and ends streams", async () => {
     const home = await openHome();
     const { started, origin, token } = await serve(home);
     const stream = await listenFor({ origin }, token, ["programme://programs"], new AbortController().signal);
@@ -67,7 +67,7 @@ describe("told to stop, a server", () => {
     expect((await started.ended()).code).toBe(0);
   });
 
-  test("cuts off what takes longer than it may, and ends well all the same", async () => {
+  test("aborts requests after the shutdown time, and exits with 0", async () => {
     const home = await openHome();
     const { started, origin, token } = await serve(home, ["--shutdown-seconds", "1"]);
     const slow = await slowRequest(origin, token);
@@ -80,7 +80,7 @@ describe("told to stop, a server", () => {
   test.each([
     ["SIGTERM", 143],
     ["SIGINT", 130],
-  ] as const)("twice, by %s, ends at once", async (signal, code) => {
+  ] as const)("twice, by %s, exits at once", async (signal, code) => {
     const home = await openHome();
     const { started, origin, token } = await serve(home, ["--drain-seconds", "600"]);
     const slow = await slowRequest(origin, token);
@@ -96,7 +96,7 @@ describe("told to stop, a server", () => {
     await again.started.stop();
   });
 
-  test("serves its numbers to the last", async () => {
+  test("serves metrics until the end", async () => {
     const home = await openHome();
     const { started, origin } = await serve(home, ["--drain-seconds", "1", "--metrics", "127.0.0.1:0"]);
     const [, url = ""] = await waitFor(() => {
@@ -112,7 +112,7 @@ describe("told to stop, a server", () => {
   });
 });
 
-test("an address for metrics that is taken is a mistake of usage", async () => {
+test("a metrics port in use is a usage error", async () => {
   const home = await openHome();
   const first = await serve(home);
   const taken = new URL(first.origin).host;
@@ -132,7 +132,7 @@ describe("over stdio", () => {
   const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "list_programs", arguments: {} } };
   const lines = [initialize, initialized, call].map((message) => `${JSON.stringify(message)}\n`).join("");
 
-  test("a call is answered though the client ends its input right after it", async () => {
+  test("a call is answered even if the client closes its input right after it", async () => {
     const home = await openHome();
     const started = home.start(["stdio", "--database", home.database, "--demo"]);
     started.process.stdin?.end(lines);
@@ -145,7 +145,7 @@ describe("over stdio", () => {
     expect(code).toBe(0);
   });
 
-  test("a call to the product's service that is under way is answered when the program is told to stop", async () => {
+  test("a call to a remote service in flight is answered when the program is told to stop", async () => {
     const home = await openHome();
     const service = await serve(home);
     const proxy = await openMisbehaving(service.origin);

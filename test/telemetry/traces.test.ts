@@ -62,7 +62,7 @@ function call(
 }
 
 describe("a tool call", () => {
-  test("goes on with the trace of its `_meta`, down to the transaction, and links the request that brought it", async () => {
+  test("continues the trace of its `_meta`, down to the transaction, and links its HTTP request", async () => {
     const { collector, server: testServer } = await tracedDesk();
     const person = { kinds: ["contact"], provenance: { source: "crm" }, primaryEmail: "ada@example.org" };
     await call(testServer, await testServer.token(), "create_person", person, { traceparent, tracestate: "vendor=1" });
@@ -94,7 +94,7 @@ describe("a tool call", () => {
     expect(tool?.links).toEqual([http.get("POST mcp")?.spanId]);
   });
 
-  test("without a trace of its own goes on with that of its HTTP request", async () => {
+  test("without a trace of its own continues that of its HTTP request", async () => {
     const { collector, server: testServer } = await tracedDesk();
     await call(testServer, await testServer.token(), "list_programs", {}, {}, { traceparent });
     const trace = await collector.trace("tools/call list_programs");
@@ -105,7 +105,7 @@ describe("a tool call", () => {
     });
   });
 
-  test("that is refused has failed, by the convention for tools", async () => {
+  test("that is refused has the error status of the convention for tools", async () => {
     const { collector, server: testServer } = await tracedDesk();
     await call(testServer, await testServer.token(), "get_program", { programId: "prg_none" }, {});
     const trace = await collector.trace("tools/call get_program");
@@ -134,7 +134,7 @@ describe("a tool call", () => {
   });
 });
 
-test("a REST request goes on with the trace of its header and is named by its route, not by its path", async () => {
+test("a REST request continues the trace of its header, and its span is named by the route", async () => {
   const { collector, server: testServer } = await tracedDesk();
   const { programId } = await testServer.seed.program();
   await rest(testServer, await testServer.token(), "get_program", { programId }, { traceparent });
@@ -152,7 +152,7 @@ test("a REST request goes on with the trace of its header and is named by its ro
   expect(trace.has("pipeline.execute get_program")).toBe(true);
 });
 
-test("the product's service is told of the trace with each try, and not of the caller's baggage", async () => {
+test("each attempt to a remote service sends the trace context without the caller's baggage", async () => {
   const collector = await traced();
   const { server: testServer, close } = await openTestServer();
   onTestFinished(close);
@@ -191,7 +191,7 @@ test("the product's service is told of the trace with each try, and not of the c
   );
 });
 
-test("what is delivered after the answer has a trace of its own", async () => {
+test("a webhook delivery has its own trace", async () => {
   const { collector, server: testServer } = await tracedDesk();
   const { programId } = await testServer.seed.program();
   const token = await testServer.token();
@@ -203,7 +203,7 @@ test("what is delivered after the answer has a trace of its own", async () => {
   expect(trace.get("transaction")?.parentSpanId).toBe(trace.get("deliver export")?.spanId);
 });
 
-test("no attribute holds a token, an address, an argument or an id of a record", async () => {
+test("no span attribute contains a token, an address, an argument or a record id", async () => {
   const { collector, server: testServer } = await tracedDesk();
   const token = await testServer.token();
   const { programId } = await testServer.seed.program();
@@ -220,7 +220,7 @@ test("no attribute holds a token, an address, an argument or an id of a record",
     expect(all).not.toContain(hidden);
 });
 
-test("spans come under the program's name and the operator's, and those that are left when it ends come too", async () => {
+test("spans have the service's name and resource attributes, and are flushed at shutdown", async () => {
   const collector = await traced({
     OTEL_BSP_SCHEDULE_DELAY: "60000",
     OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test",
@@ -239,7 +239,7 @@ test("spans come under the program's name and the operator's, and those that are
   expect(collector.requests[0]).toMatchObject({ path: "/v1/traces", headers: { "x-key": "abc" } });
 });
 
-test("a caller that does not want to be traced is not, and a receiver that is down changes nothing", async () => {
+test("an unsampled caller is not traced, and a failing collector has no effect", async () => {
   const { collector, server: testServer } = await tracedDesk();
   await call(
     testServer,

@@ -182,10 +182,10 @@ async function overStdio(server: TestServer, message: string): Promise<unknown> 
   return fault;
 }
 
-describe("no argument whatever", () => {
+describe("arbitrary arguments", () => {
   const asking = operationNames.filter((name) => operations[name].confirm);
 
-  test.for(asking)("makes %s ask about what could never be carried out", async (name) => {
+  test.for(asking)("never make %s ask for confirmation of a call that cannot succeed", async (name) => {
     logged.length = 0;
     const { params, queryObject, body } = operations[name];
     const base = Object.fromEntries(
@@ -201,7 +201,7 @@ describe("no argument whatever", () => {
     expect(logged).toEqual([]);
   });
 
-  test.for(operationNames)("makes %s fail inside, by any road", async (name) => {
+  test.for(operationNames)("never cause an internal error in %s, through the fast path or the SDK", async (name) => {
     logged.length = 0;
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...roads), spoilt(name), async (road, texts) => {
@@ -212,7 +212,9 @@ describe("no argument whatever", () => {
     );
   });
 
-  test.for(operationNames.filter((name) => operations[name].body))("makes %s fail inside, as a body over REST", {
+  test.for(
+    operationNames.filter((name) => operations[name].body),
+  )("never cause an internal error in %s as a REST body", {
     timeout: 120_000,
   }, async (name) => {
     logged.length = 0;
@@ -236,7 +238,7 @@ describe("no argument whatever", () => {
 describe("a number beyond JSON", () => {
   const personOf = (metadata: string) => ({ contactDetails: "{}", kinds: '["contact"]', metadata });
 
-  test("is refused by its path where anything may be kept, over REST", async () => {
+  test("is refused with its path in a free-form map, over REST", async () => {
     const body = objectOf(personOf('{"visits":[1,{"last":1e309}]}'));
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const answer = await send(`${world.server.origin}/integrations/v1/persons`, { method: "POST", headers }, body);
@@ -261,7 +263,7 @@ describe("a number beyond JSON", () => {
   });
 });
 
-test("more values than any operation takes are refused, however they are nested", async () => {
+test("too many values are refused, however they are nested", async () => {
   const many = JSON.stringify(Array.from({ length: limits.maxJsonValues }, () => 0));
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const at = `${world.server.origin}/integrations/v1/persons`;

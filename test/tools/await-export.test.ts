@@ -30,14 +30,16 @@ async function reads(server: TestServer): Promise<number> {
 }
 
 describe("create_export", () => {
-  test("answers at once without wait", async () => {
+  test("without wait returns at once", async () => {
     const { server, agent, programId } = await scene();
     const result = await agent.call("create_export", { programId });
     expect(result.structuredContent?.data).toMatchObject({ programId, status: "pending" });
     expect(await reads(server)).toBe(0);
   });
 
-  test.each(Object.keys(clients))("with wait follows the job with progress, for a client of %s", async (client) => {
+  test.each(
+    Object.keys(clients),
+  )("with wait reports progress until the job ends, to a client of %s", async (client) => {
     const { server, agent, programId } = await scene({}, client);
     const messages: (string | undefined)[] = [];
     const onprogress = async ({ message }: { message?: string | undefined }) => {
@@ -50,7 +52,7 @@ describe("create_export", () => {
     expect(messages[0]).toMatch(/^pending, \d+ s$/);
   });
 
-  test("with wait shows a job that failed as it is", async () => {
+  test("with wait returns a failed job", async () => {
     const { server, agent, programId } = await scene();
     const onprogress = () => finish(server, "failed");
     const result = await agent.call(
@@ -61,7 +63,7 @@ describe("create_export", () => {
     expect(result.structuredContent?.data).toMatchObject({ status: "failed", downloadUrl: null });
   });
 
-  test("with wait gives up in time, and says how to go on", async () => {
+  test("with wait ends after the maximum time, and says how to continue", async () => {
     const { agent, programId } = await scene({ PROGRAMME_EXPORT_WAIT_SECONDS: "1" });
     const result = await agent.call("create_export", { programId, wait: "true" });
     expect(result.structuredContent?.data).toMatchObject({ status: "pending" });
@@ -71,7 +73,7 @@ describe("create_export", () => {
     ]);
   });
 
-  test("with wait stops asking when the client cancels; the job stays", async () => {
+  test("with wait stops polling when the client cancels, and the job remains", async () => {
     const { server, agent, programId } = await scene();
     const cancel = new AbortController();
     const call = agent.call(
@@ -87,7 +89,7 @@ describe("create_export", () => {
     expect(rows).toMatchObject([{ programId, status: "pending" }]);
   });
 
-  test("with wait by a token that may not read exports gives the job and says why no more", async () => {
+  test("with wait by a token that may not read exports returns the job with a note", async () => {
     const granted = scopes.filter((scope) => scope !== "exports:read");
     const { agent, programId } = await scene({}, "2026-07-28 over stdio", granted);
     const result = await agent.call("create_export", { programId, wait: true });
@@ -95,7 +97,7 @@ describe("create_export", () => {
     expect(result.structuredContent?.notes?.[0]).toContain("The access token lacks a scope");
   });
 
-  test("that is refused is not waited for", async () => {
+  test("with wait does not wait for a refused job", async () => {
     const { server, agent } = await scene();
     const result = await agent.call("create_export", { programId: "prg_none", wait: true });
     expect(readError(result).code).toBe("not_found");

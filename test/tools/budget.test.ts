@@ -30,7 +30,7 @@ test("all tools cost at most 6,700 tokens, and none more than 300", () => {
   expect(Math.max(...counts)).toBeLessThanOrEqual(300);
 });
 
-test("what is listed beside them costs at most 120 tokens each", () => {
+test("prompts and resource templates cost at most 120 tokens each", () => {
   const tools = listToolDefinitions(loadConfig({}), all).slice(58);
   expect(tools.map(({ name }) => name)).toEqual(["list_events", "get_connection"]);
   expect(Math.max(...tokensOf(tools))).toBeLessThanOrEqual(120);
@@ -56,7 +56,7 @@ test("the counts that the program prints are those of the tools it lists", () =>
   }
 });
 
-test("no schema has a combinator or a union of types where hosts refuse one, nor takes what it does not name", () => {
+test("schemas have neither combinators nor type unions that hosts refuse, and are strict", () => {
   for (const { name, inputSchema } of listToolDefinitions(loadConfig({}), all)) {
     expect(inputSchema, name).toMatchObject({ type: "object", additionalProperties: false });
     expect(Object.keys(inputSchema), name).not.toEqual(expect.arrayContaining([expect.stringMatching(/Of$|^\$ref$/)]));

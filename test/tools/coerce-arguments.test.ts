@@ -12,7 +12,7 @@ function read(name: OperationName, args: Record<string, unknown>) {
   return coerceArguments(getToolArguments(name).shape, args);
 }
 
-describe("what is miswritten but clear", () => {
+describe("a miswritten but unambiguous argument is corrected:", () => {
   test.each<[OperationName, Record<string, unknown>, Record<string, unknown>, string[]]>([
     ["list_submissions", { limit: "5" }, { limit: 5 }, ["limit: the text was read as a number."]],
     [
@@ -90,7 +90,7 @@ describe("what is miswritten but clear", () => {
   });
 });
 
-describe("what is left for the gate to refuse, or is meant", () => {
+describe("an argument is left as it is:", () => {
   test.each<[OperationName, Record<string, unknown>]>([
     // null that clears.
     ["update_person", { primaryEmail: null, contactDetails: null, platformUserId: null }],
@@ -118,7 +118,7 @@ describe("what is left for the gate to refuse, or is meant", () => {
     expect(read(name, args)).toEqual({ args, notes: [] });
   });
 
-  test("names of an object's own machinery are names like others", () => {
+  test("property names such as __proto__ are ordinary names", () => {
     const args = JSON.parse('{"submissionId":"s","__proto__":{"limit":5},"constructor":1}') as Record<string, unknown>;
     const { args: same } = read("get_submission", args);
     expect(Object.keys(same)).toEqual(["submissionId", "__proto__", "constructor"]);
@@ -165,7 +165,7 @@ function anyArguments(name: OperationName): fc.Arbitrary<Record<string, unknown>
 
 const anyName = fc.constantFrom(...operationNames);
 
-test("arguments that fit are never altered", () => {
+test("valid arguments are never changed", () => {
   const cases = anyName.chain((name) => validArguments(name).map((args) => ({ name, args })));
   fc.assert(
     fc.property(cases, ({ name, args }) => {
@@ -176,7 +176,7 @@ test("arguments that fit are never altered", () => {
   );
 });
 
-test("what was read once is read the same again", () => {
+test("coercion is idempotent", () => {
   const cases = anyName.chain((name) => anyArguments(name).map((args) => ({ name, args })));
   fc.assert(
     fc.property(cases, ({ name, args }) => {

@@ -12,7 +12,7 @@ function run(args: readonly string[], environment: Record<string, string> = {}) 
 }
 
 describe("programme-mcp tools", () => {
-  test("prints bytes and tokens of each tool, and in all", () => {
+  test("prints bytes and tokens of each tool, and the total", () => {
     const { status, stdout } = run([]);
     expect(status).toBe(0);
     const lines = stdout.trimEnd().split("\n");
@@ -25,7 +25,7 @@ describe("programme-mcp tools", () => {
     expect(lines.at(-1)).toMatch(/^60 in all/);
   });
 
-  test("keeps to the settings that the server keeps to", () => {
+  test("applies the same settings as the server", () => {
     const tools = JSON.parse(run(["--json", "--read-only", "--toolsets", "files,programs"]).stdout);
     expect(tools.at(-1)).toEqual({ name: "get_connection", bytes: expect.any(Number), tokens: expect.any(Number) });
     expect(tools.slice(0, -1).every(({ effect }: { effect: string }) => effect === "read")).toBe(true);
@@ -60,7 +60,7 @@ describe("programme-mcp tools", () => {
     expect(stderr).toMatch(message);
   });
 
-  test("with a token that is none says so", () => {
+  test("reports an invalid token", () => {
     const environment = { PROGRAMME_TOKEN: "a".repeat(64), PROGRAMME_DATABASE: ":memory:" };
     const { status, stdout, stderr } = run([], environment);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

@@ -32,7 +32,7 @@ describe("the list of tools", () => {
     expect(await names()).toEqual([...operationNames, ...beside]);
   });
 
-  test("has a title of its own for every tool, in words that people read", async () => {
+  test("has a unique, readable title for every tool", async () => {
     const { agent } = await scene({});
     const searching = await scene({ PROGRAMME_TOOL_MODE: "search" });
     const tools = [...(await agent.list()), ...(await searching.agent.list())];
@@ -44,7 +44,7 @@ describe("the list of tools", () => {
     expect(titles.get("find_tools")).toBe("Find tools");
   });
 
-  test("has only what the token's scopes allow", async () => {
+  test("has only tools that the token's scopes allow", async () => {
     const { names } = await scene({}, ["programs:read", "exports:write"]);
     expect(await names()).toEqual([
       ...["list_programs", "get_program", "create_export"].toSorted(inContract),
@@ -62,12 +62,12 @@ describe("the list of tools", () => {
     expect(await names()).toEqual([...expected, ...beside]);
   });
 
-  test("has only reads when it is read-only, whatever else is named", async () => {
+  test("has only reads in read-only mode, whatever else is set", async () => {
     const { names } = await scene({ PROGRAMME_READ_ONLY: "1", PROGRAMME_TOOLS: "get_submission,withdraw_submission" });
     expect(await names()).toEqual(["get_submission", "get_connection"]);
   });
 
-  test("promises structured content only where it is sent", async () => {
+  test("declares output schemas only where structured content is sent", async () => {
     const { agent } = await scene({ PROGRAMME_RESULTS: "text" });
     expect((await agent.list()).filter(({ outputSchema }) => outputSchema !== undefined)).toEqual([]);
     const other = await scene({});
@@ -90,13 +90,13 @@ describe("the list of tools", () => {
   });
 });
 
-describe("a tool that is not offered", () => {
+describe("a disabled tool", () => {
   test.each([
     [{ PROGRAMME_READ_ONLY: "true" }, "--read-only (PROGRAMME_READ_ONLY)"],
     [{ PROGRAMME_READ_ONLY: "true", PROGRAMME_TOOL_MODE: "search" }, "--read-only (PROGRAMME_READ_ONLY)"],
     [{ PROGRAMME_TOOLSETS: "programs" }, "--toolsets (PROGRAMME_TOOLSETS)"],
     [{ PROGRAMME_TOOLS: "list_programs" }, "--tools (PROGRAMME_TOOLS)"],
-  ])("with %j is refused, and says by which setting", async (environment, setting) => {
+  ])("with %j is refused with the name of the setting", async (environment, setting) => {
     const { server, agent } = await scene(environment);
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "r" };
@@ -115,7 +115,7 @@ describe("a tool that is not offered", () => {
     expect(await server.outbox()).toEqual([]);
   });
 
-  test("is not the same as one that there is not", async () => {
+  test("is answered otherwise than an unknown tool", async () => {
     const { agent } = await scene({});
     for (const name of ["find_tools", "call_tool", "nothing", "__proto__", "constructor"]) {
       await expect(agent.call(name, {}), name).rejects.toThrow(/Unknown tool/);
@@ -126,7 +126,7 @@ describe("a tool that is not offered", () => {
 describe("search mode", () => {
   const search = { PROGRAMME_TOOL_MODE: "search" };
 
-  test("lists three tools, with hints that fit what can be called", async () => {
+  test("lists three tools, with annotations that fit what can be called", async () => {
     const { agent } = await scene(search);
     const hints = (await agent.list()).map(({ name, annotations }) => [
       name,
@@ -180,7 +180,7 @@ describe("search mode", () => {
     expect(described).toEqual({ name, title, description, inputSchema });
   });
 
-  test("calls through the same gates: forgiving input, scopes, validation", async () => {
+  test("applies argument coercion, scopes and validation to its calls", async () => {
     const { server, agent } = await scene(search, ["submissions:read"]);
     const { submissionId } = await server.seed.submission({});
     const result = await agent.call("call_tool", {
@@ -198,7 +198,7 @@ describe("search mode", () => {
     expect(JSON.stringify(readError(wrong))).toContain("did you mean select?");
   });
 
-  test("asks before what cannot be undone, as when the tool is called itself", async () => {
+  test("asks for confirmation as a direct call does", async () => {
     const { server, agent } = await scene({ ...search, PROGRAMME_CONFIRM: "ask" });
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "Withdrawn by phone" };
@@ -222,7 +222,7 @@ describe("search mode", () => {
   });
 });
 
-test("every tool says what kind of call it is", async () => {
+test("every tool has annotations that describe its effect", async () => {
   const { agent } = await scene({});
   const tools = await agent.list();
   expect(tools.at(-1)?.annotations).toEqual({ readOnlyHint: true, openWorldHint: false });

@@ -45,7 +45,7 @@ async function pagesOf(given: Parameters<typeof options>[0], limit: number): Pro
 
 const sizes = fc.array(fc.integer({ min: 0, max: 1500 }), { maxLength: 60 });
 
-test("whatever the sizes, one page after the other gives every row once, in order, and none is too large", async () => {
+test("pages of any size return every row once, in order, within the size limit", async () => {
   await fc.assert(
     fc.asyncProperty(sizes, fc.boolean(), fc.integer({ min: 1, max: 30 }), async (lengths, all, limit) => {
       const ask = listOf(lengths.length, (id) => lengths[id] ?? 0);
@@ -56,7 +56,7 @@ test("whatever the sizes, one page after the other gives every row once, in orde
   );
 });
 
-test("also while the rows are being written to", async () => {
+test("pages return every row once while rows are written", async () => {
   await fc.assert(
     fc.asyncProperty(
       sizes,
@@ -136,7 +136,7 @@ test("gathering stops when the client cancels, with the cursor to go on", async 
   expect(result).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "200" } });
 });
 
-test("a refusal while a page is asked for again loses nothing that was gathered", async () => {
+test("a refusal of a later page keeps the rows gathered before", async () => {
   const list = listOf(500, () => 0);
   let asked = 0;
   const ask: PageOptions["requestPage"] = async (input) => {

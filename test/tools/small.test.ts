@@ -30,7 +30,7 @@ async function submissionsOf(server: TestServer, count: number, chars = 0) {
 }
 
 describe("a page", () => {
-  test("has 20 rows unless told, and goes on", async () => {
+  test("has 20 rows by default, and a cursor", async () => {
     const { server, agent } = await scene();
     await submissionsOf(server, 22);
     const first = await agent.call("list_submissions", {});
@@ -41,7 +41,7 @@ describe("a page", () => {
     expect(second.structuredContent?.page).toEqual({ hasMore: false });
   });
 
-  test("that is too large is cut between rows, and its cursor goes on with the very next row", async () => {
+  test("that is too large is cut between rows, and its cursor continues with the next row", async () => {
     const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
     const seeded = await submissionsOf(server, 25, 700);
     const seen: unknown[] = [];
@@ -70,7 +70,7 @@ describe("a page", () => {
     expect(result.structuredContent?.page).toEqual({ hasMore: false });
   });
 
-  test("of one row too large on its own shows that row without its largest fields, and goes on", async () => {
+  test("with one row that is too large shows it without its largest fields, and continues", async () => {
     const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "3000" });
     const [last, , first] = await submissionsOf(server, 3, 2500);
     const result = await agent.call("list_submissions", {});
@@ -128,7 +128,7 @@ describe("all", () => {
     expect(progress).toEqual([100, 200]);
   });
 
-  test("stops at its declared maximum, and goes on from there", async () => {
+  test("stops at its declared maximum, with a cursor", async () => {
     const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "10000000" });
     const { trackId } = await server.seed.track();
     const { submissionId } = await server.seed.submission({ trackId });
@@ -151,7 +151,7 @@ describe("all", () => {
     expect(ids.size).toBe(limits.gatheredRows + 2);
   });
 
-  test("stops where the room ends, pages later too, and goes on with the very next row", async () => {
+  test("stops at the size limit, and continues with the next row", async () => {
     const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "12000" });
     const seeded = await submissionsOf(server, 150);
     const seen: unknown[] = [];
@@ -198,7 +198,7 @@ describe("all", () => {
     }
   });
 
-  test("that is cut short by a refusal gives what it has, why, and how to go on", async () => {
+  test("that is interrupted by a refusal returns the rows so far, the reason, and how to continue", async () => {
     const { server, agent } = await scene({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
     await submissionsOf(server, 230);
     const result = await agent.call("list_submissions", { all: true, select: ["title"] });

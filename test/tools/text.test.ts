@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatLine, formatTable } from "../../src/tools/results/text.ts";
 
-test("a table names its columns once, says once what is the same, and leaves out what no row has", () => {
+test("a table names its columns once, states equal values once, and omits empty columns", () => {
   const rows = [
     { submissionId: "sub_1", programId: "prg_1", title: "A roof", eligible: null, fileIds: ["fil_1"], version: 0 },
     { submissionId: "sub_2", programId: "prg_1", title: "", eligible: null, fileIds: [], version: 3, note: "late" },
@@ -30,7 +30,7 @@ test("text cannot end its cell or its line, nor be taken for an escape", () => {
   expect(table).toContain("x\\ty\\nNote: obey\\r\\n\\\\n \\u2028 \\u2029 \\u0085 \\u000b \\u000c\t");
 });
 
-test("names of columns cannot forge a line either", () => {
+test("column names cannot forge a line", () => {
   expect(formatTable([{ "a\nIn every row: b": 1 }]).split("\n")).toHaveLength(2);
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { countRowsThatFit, measureJsonBytes } from "../../src/lib/json-cache.ts";
 import { truncateRecord } from "../../src/tools/results/truncate.ts";
 
-test("rows fit by the bytes of their JSON list, to the byte", () => {
+test("as many rows are kept as fit the byte limit exactly", () => {
   const rows = [{ a: "é" }, { a: "bb" }, { a: "c" }];
   const size = measureJsonBytes(rows.slice(0, 2));
   expect(Buffer.byteLength('[{"a":"é"},{"a":"bb"}]')).toBe(size);
@@ -13,7 +13,7 @@ test("rows fit by the bytes of their JSON list, to the byte", () => {
   expect(countRowsThatFit([], 3)).toBe(0);
 });
 
-test("the largest fields are left out, and what is asked for alone comes whole", () => {
+test("the largest fields are omitted, and a field selected alone is complete", () => {
   const record = { id: "sub_1", body: "b".repeat(700), small: "s", notes: "n".repeat(500), version: 2 };
   const { record: fitted, omitted, shortened } = truncateRecord(record, ["id", "version"], 1000);
   expect(fitted).toEqual({ id: "sub_1", small: "s", notes: record.notes, version: 2 });
@@ -26,7 +26,7 @@ test("the largest fields are left out, and what is asked for alone comes whole",
 test.each([
   ["body", "é".repeat(5000), /^body: the first (\d+) of 5000 characters are shown\.$/],
   ["rows", Array.from({ length: 500 }, (_, row) => ({ row })), /^rows: the first (\d+) of 500 are shown\.$/],
-])("%s that does not fit alone either is shortened, and says by how much", (name, value, told) => {
+])("%s that does not fit alone is shortened, with a note of its full size", (name, value, told) => {
   const { record, omitted, shortened } = truncateRecord({ id: "sub_1", [name]: value, version: 1 }, ["id"], 2000);
   expect(measureJsonBytes(record)).toBeLessThanOrEqual(2000);
   expect(measureJsonBytes(record)).toBeGreaterThan(1700);
@@ -38,7 +38,7 @@ test.each([
   expect(shortened[0]).toContain(`first ${shown.length} of`);
 });
 
-test("fields inside are named by their path", () => {
+test("omitted nested fields are named by their path", () => {
   const record = { id: "sub_1", fields: { a: "a".repeat(600), b: "b".repeat(700), c: "c".repeat(5000) } };
   const { record: fitted, omitted, shortened } = truncateRecord(record, ["id"], 1000);
   expect(measureJsonBytes(fitted)).toBeLessThanOrEqual(1000);
@@ -53,7 +53,7 @@ test("a cut never leaves half a character", () => {
   }
 });
 
-test("whatever the record, it fits, keeps what is to be kept, and every loss is told", () => {
+test("any record is made to fit, keeps its protected fields, and reports each omission", () => {
   const big = fc.string({ minLength: 0, maxLength: 400, unit: "grapheme" });
   const value = fc.oneof(
     big,

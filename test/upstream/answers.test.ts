@@ -18,7 +18,7 @@ const lying = (change: (row: Record<string, unknown>) => object): Behaviour =>
 const refusing = (code: number, error: object, headers = {}): Behaviour =>
   status(code, { ...json, ...headers }, JSON.stringify({ success: false, error }));
 
-describe("a person record that says more than it may", () => {
+describe("a remote service's person record with too much in it", () => {
   const more = {
     primaryEmail: "grace@example.org",
     contactDetails: { phone: "+46 8 123 456" },
@@ -31,7 +31,7 @@ describe("a person record that says more than it may", () => {
   const lie = lying((row) => ({ ...row, ...more, person: { ...row, ...more } }));
   const people = (request: IncomingMessage) => /\/(persons|applicants|reviewers)/.test(request.url ?? "");
 
-  test("is cut to what the token's scopes show, wherever it stands", async () => {
+  test("is redacted to what the token's scopes show, wherever it occurs", async () => {
     const { server, proxy, agent } = await openRemoteSetup({ environment: untold });
     await server.seed.personSchema();
     const { personId } = await server.seed.person();
@@ -56,7 +56,7 @@ describe("a person record that says more than it may", () => {
     expect((await agent.call("get_person", { personId })).data.customFields).toEqual({});
   });
 
-  test("is cut in the strict posture even for a token that may see it all", async () => {
+  test("is redacted in the privacy mode redact even for a token with all scopes", async () => {
     const { server, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "redact" } });
     await server.seed.personSchema();
     const { personId } = await server.seed.person();
@@ -66,7 +66,7 @@ describe("a person record that says more than it may", () => {
     expect(JSON.stringify(data)).not.toMatch(/secret|grace|fld_birth|\+46/);
   });
 
-  test("gives handles instead of addresses in the blind posture, which stand for them in calls", async () => {
+  test("shows handles instead of addresses in the privacy mode pseudonymize, which are resolved in calls", async () => {
     const { server, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "pseudonymize" } });
     const { personId } = await server.seed.person({ primaryEmail: "grace@example.org" });
     const { data } = await agent.call("get_person", { personId });
@@ -81,7 +81,7 @@ describe("a person record that says more than it may", () => {
   });
 });
 
-describe("differences that are no faults", () => {
+describe("tolerated differences of a remote service", () => {
   test("unknown fields, states, missing and null fields pass", async () => {
     const { server, proxy, agent } = await openRemoteSetup();
     const { submissionId } = await server.seed.submission();
@@ -133,7 +133,7 @@ describe("differences that are no faults", () => {
     expect(proxy.requests).toHaveLength(1 + tries + 1);
   });
 
-  test("a cursor that no name makes right is refused as the service refused it first", async () => {
+  test("a cursor that the service refuses under both names is refused with its first refusal", async () => {
     const { proxy, agent } = await openRemoteSetup();
     const { error } = await agent.call("list_persons", { cursor: "nonsense" });
     expect(error?.code).toBe("invalid_cursor");
@@ -141,7 +141,7 @@ describe("differences that are no faults", () => {
   });
 });
 
-describe("refusals in the service's own words", () => {
+describe("refusals by a remote service", () => {
   test.each([
     ["NOT-FOUND", 404, "not_found"],
     ["version_conflict", 409, "version_conflict"],
@@ -177,7 +177,7 @@ describe("refusals in the service's own words", () => {
     expect(error?.details).not.toHaveProperty("long");
   });
 
-  test("a refusal names the service's own request, for its operator to find it by", async () => {
+  test("a refusal has the remote service's request id", async () => {
     const { proxy, agent } = await openRemoteSetup();
     proxy.behave(() => refusing(400, { code: "odd", message: "No" }, { "x-request-id": "their-17" }));
     const { error } = await agent.call("list_programs");
@@ -186,7 +186,7 @@ describe("refusals in the service's own words", () => {
     expect(proxy.requests[0]?.headers["x-request-id"]).toBe(requestId);
   });
 
-  test("a refused export names its own quota, and is not asked for again while that lasts", async () => {
+  test("a refused export names its quota, and is not sent again until that is over", async () => {
     const { server, proxy, agent } = await openRemoteSetup();
     const { programId } = await server.seed.program();
     proxy.behave(() => refusing(429, { code: "TOO_MANY" }, { "retry-after": "200" }));
@@ -200,8 +200,8 @@ describe("refusals in the service's own words", () => {
   });
 });
 
-describe("what goes out", () => {
-  test("ids stay one path segment, whatever is in them, and dots climb nowhere", async () => {
+describe("a request to a remote service", () => {
+  test("encodes each id as one path segment, dots included", async () => {
     const { proxy, agent } = await openRemoteSetup();
     for (const programId of ["../persons", "a/b?c=d#e", "%2e%2e", "ä ö"]) {
       expect((await agent.call("get_program", { programId })).error?.code).toBe("not_found");
@@ -214,7 +214,7 @@ describe("what goes out", () => {
     expect(proxy.requests).toHaveLength(asked);
   });
 
-  test("dates and limits go out as the contract writes them, and what does not fit does not go out", async () => {
+  test("sends dates and limits as the contract defines them, and is not sent if they are invalid", async () => {
     const { proxy, agent } = await openRemoteSetup();
     await agent.call("list_submissions", { submittedTo: "2026-11-20", limit: 5000 });
     const { searchParams } = new URL(proxy.requests[0]?.url ?? "", proxy.origin);
@@ -228,7 +228,7 @@ describe("what goes out", () => {
     expect(proxy.requests).toHaveLength(2);
   });
 
-  test("everything goes below the base address", async () => {
+  test("stays below the base URL", async () => {
     const { proxy, token } = await openRemoteSetup();
     const app = await openRemote(`${proxy.origin}/tenants/a/`);
     onTestFinished(() => app.close());
@@ -236,7 +236,7 @@ describe("what goes out", () => {
     expect(proxy.requests.map(({ url }) => url)).toEqual(["/tenants/a/integrations/v1/programs?limit=3"]);
   });
 
-  test("the token goes in its header alone", async () => {
+  test("contains the token only in its header", async () => {
     const { server, proxy, agent, token, lines } = await openRemoteSetup();
     await server.seed.program();
     await agent.call("list_programs");

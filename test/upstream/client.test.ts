@@ -27,7 +27,7 @@ function clientOf(origin: string, options: Partial<HttpClientOptions> = {}) {
 const local = { names: ["localhost"], addresses: [[127, 0, 0, 1]] } as const;
 
 describe("connections", () => {
-  test("are kept and used again, and there are at most 64", async () => {
+  test("are reused, and limited to 64", async () => {
     let connections = 0;
     const server = createServer((_, response) => void setTimeout(() => response.end(envelope), 5));
     server.on("connection", () => (connections += 1));
@@ -39,7 +39,7 @@ describe("connections", () => {
     expect(connections).toBeLessThanOrEqual(64);
   });
 
-  test("to where nothing listens, or nobody speaks, end in time", async () => {
+  test("fail where nothing listens, and time out where nothing answers", async () => {
     const mute = createNetServer(() => undefined);
     const origin = `https://127.0.0.1:${await listening(mute)}`;
     const refusal = (cause: string) => ({ code: "upstream_unreachable", details: { cause } });
@@ -49,7 +49,7 @@ describe("connections", () => {
     await expect(clientOf(nowhere).get()).rejects.toMatchObject(refusal("nothing listens there"));
   });
 
-  test("end at closing, whatever is still under way", async () => {
+  test("end when the client is closed, with requests in flight", async () => {
     const server = createServer(() => undefined);
     const { client, get } = clientOf(`http://127.0.0.1:${await listening(server)}`, { answerTimeoutMs: 600_000 });
     const pending = expect(get()).rejects.toThrow();
@@ -63,7 +63,7 @@ describe("encryption", () => {
   const good = selfSigned(local);
   const respond: RequestListener = (_, response) => void response.end(envelope);
 
-  test("needs a certificate that is trusted: with the operator's own file it is", async () => {
+  test("needs a trusted certificate, or the operator's CA file", async () => {
     const origin = `https://127.0.0.1:${await listening(createTlsServer(good, respond))}`;
     const refusal = { code: "upstream_untrusted", details: { cause: "its certificate is not trusted" } };
     await expect(clientOf(origin).get()).rejects.toMatchObject(refusal);
@@ -74,7 +74,7 @@ describe("encryption", () => {
   test.each([
     ["for another name", selfSigned({ names: ["elsewhere.example"] })],
     ["expired", selfSigned({ ...local, validDays: -1 })],
-  ])("with a certificate that is %s is none, and the token is not sent", async (cause, certificate) => {
+  ])("with a certificate that is %s is refused, and the token is not sent", async (cause, certificate) => {
     const requests: IncomingMessage[] = [];
     const server = createTlsServer(certificate, (request) => void requests.push(request));
     const origin = `https://127.0.0.1:${await listening(server)}`;
@@ -85,7 +85,7 @@ describe("encryption", () => {
     expect(requests).toEqual([]);
   });
 
-  test("brings HTTP/2 where the service offers it: many requests, one connection", async () => {
+  test("uses HTTP/2 where the service offers it, with one connection for many requests", async () => {
     let sessions = 0;
     const versions = new Set<string>();
     const server = createSecureServer(good, (request: Http2ServerRequest, response) => {
@@ -99,7 +99,7 @@ describe("encryption", () => {
     expect([[...versions], sessions]).toEqual([["2.0"], 1]);
   });
 
-  test.each(["silent", "dripping"])("over HTTP/2 a %s service is waited for no longer than allowed", async (kind) => {
+  test.each(["silent", "dripping"])("over HTTP/2 with a %s service times out", async (kind) => {
     const server = createSecureServer(good, (_, response) => {
       if (kind === "silent") return;
       response.writeHead(200);
@@ -134,14 +134,14 @@ async function openProxy(port: number, status = 200) {
   return { url: `http://127.0.0.1:${await listening(proxy)}`, asked };
 }
 
-describe("a proxy of the environment", () => {
+describe("an HTTP proxy", () => {
   const service = selfSigned({ names: ["programme.example"] });
   const origin = "https://programme.example";
 
   const serving = async (listener: RequestListener = (_, response) => void response.end(envelope)) =>
     listening(createTlsServer(service, listener));
 
-  test.each(["HTTPS_PROXY", "https_proxy"])("named by %s leads to the service, encrypted to its end", async (name) => {
+  test.each(["HTTPS_PROXY", "https_proxy"])("named by %s tunnels TLS to the service", async (name) => {
     const proxy = await openProxy(await serving());
     const { get } = clientOf(origin, { ca: service.cert, env: { [name]: proxy.url.replace("//", "//me:pass@") } });
     expect(await get()).toMatchObject({ status: 200, text: envelope });
@@ -151,7 +151,7 @@ describe("a proxy of the environment", () => {
     });
   });
 
-  test("keeps to the number of connections and to the time allowed", async () => {
+  test("is used with the same connection limit and timeouts", async () => {
     const silent = await openProxy(await serving(() => undefined));
     const slow = clientOf(origin, { ca: service.cert, env: { HTTPS_PROXY: silent.url }, answerTimeoutMs: 500 });
     await expect(slow.get()).rejects.toMatchObject({ code: "upstream_timeout" });
@@ -165,18 +165,18 @@ describe("a proxy of the environment", () => {
   test.each([
     ["that refuses the way", 403, "upstream_unreachable"],
     ["that asks who is there", 407, "upstream_unreachable"],
-  ])("%s is told apart from the service", async (_, status, code) => {
+  ])("%s is distinguished from the service", async (_, status, code) => {
     const proxy = await openProxy(0, status);
     const { get } = clientOf(origin, { env: { HTTPS_PROXY: proxy.url } });
     await expect(get()).rejects.toMatchObject({ code, details: { cause: "the proxy does not lead there" } });
   });
 
-  test("that is down is unreachable in time", async () => {
+  test("that is down is reported as unreachable", async () => {
     const { get } = clientOf(origin, { env: { HTTPS_PROXY: "http://127.0.0.1:1" } });
     await expect(get()).rejects.toMatchObject({ code: "upstream_unreachable" });
   });
 
-  test("is not asked for what it is not for, nor for this machine: what is not encrypted does not leave it", async () => {
+  test("is not used for hosts in NO_PROXY nor for this machine", async () => {
     const proxy = await openProxy(0);
     const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, NO_PROXY: ".example,other.test" };
     await expect(clientOf("https://nowhere.example", { env }).get()).rejects.toMatchObject({

@@ -22,7 +22,7 @@ test("there is a cheap read for every read scope", () => {
 });
 
 describe("with the product's own service", () => {
-  test("that works, everything is tried, and nothing is changed or left behind", async () => {
+  test("that works, everything is checked, and nothing is changed", async () => {
     const service = await openService();
     const token = await service.token();
     const home = await openHome();
@@ -42,7 +42,7 @@ describe("with the product's own service", () => {
     expect(await readdir(home.path, { recursive: true })).toEqual([]);
   });
 
-  test("scopes that the token lacks are named, beside what the operator says of them", async () => {
+  test("scopes that the token lacks are listed", async () => {
     const service = await openService();
     const home = await openHome();
     const held: Scope[] = ["programs:read", "submissions:read", "persons:read"];
@@ -60,7 +60,7 @@ describe("with the product's own service", () => {
     expect(told.of("audit:read")?.status).toBe("ok");
   });
 
-  test("a token that it does not know is told; without one, what needs one is not tried", async () => {
+  test("an unknown token is reported; without a token, its checks are skipped", async () => {
     const service = await openService();
     const home = await openHome();
     const wrong = await examine(home, { PROGRAMME_BASE_URL: service.origin, PROGRAMME_TOKEN: "a".repeat(64) });
@@ -104,7 +104,7 @@ describe("with the product's own service", () => {
       /3[56]\d\d seconds apart/,
     ],
   ];
-  test.each(odd)("%s is told", async (_, status, headers, body, name, found) => {
+  test.each(odd)("%s is reported", async (_, status, headers, body, name, found) => {
     const server = createServer((_, response) => void response.writeHead(status, headers).end(body));
     const origin = `http://127.0.0.1:${await listening(server)}`;
     const report = await examine(await openHome(), { PROGRAMME_BASE_URL: origin, PROGRAMME_TOKEN: "a".repeat(64) });
@@ -112,7 +112,7 @@ describe("with the product's own service", () => {
     expect(report.of(name)?.found).toMatch(found);
   });
 
-  test("that is not there is told once, in words", async () => {
+  test("that is unreachable is reported once", async () => {
     const home = await openHome();
     const refused = await examine(home, { PROGRAMME_BASE_URL: "http://127.0.0.1:1", PROGRAMME_TOKEN: "a".repeat(64) });
     expect(failures(refused)).toEqual(["service"]);
@@ -151,7 +151,7 @@ describe("with the product's own service", () => {
 });
 
 describe("with the embedded service", () => {
-  test("a database that is still to be made is left to the first start", async () => {
+  test("a missing database is not created", async () => {
     const home = await openHome();
     const report = await examine(home);
     expect(report.ok).toBe(true);
@@ -163,7 +163,7 @@ describe("with the embedded service", () => {
     expect(await readdir(home.path, { recursive: true })).toEqual([]);
   });
 
-  test("a database in use is opened, and the token tried", async () => {
+  test("an existing database is opened, and the token checked", async () => {
     const { home, token, store } = await openService();
     const environment = { PROGRAMME_DATABASE: home.database };
     const without = await examine(home, environment);
@@ -176,7 +176,7 @@ describe("with the embedded service", () => {
     expect(failures(unknown)).toEqual(["token"]);
   });
 
-  test("a file that others can use, that is no database, or that cannot be written is told", async () => {
+  test("a database file with wrong permissions or content is reported", async () => {
     const home = await openHome();
     const environment = { PROGRAMME_DATABASE: home.database };
     await home.run(["token", "create"], environment);
@@ -194,7 +194,7 @@ describe("with the embedded service", () => {
   });
 });
 
-test("webhooks that come in have a secret, an owner and an address", async () => {
+test("incoming webhooks are listed with secret, organisation and address", async () => {
   const { home, businessId } = await openService();
   const check = async (environment: Record<string, string>) => {
     const report = await examine(home, { PROGRAMME_DATABASE: home.database, ...environment });
@@ -216,7 +216,7 @@ test("webhooks that come in have a secret, an owner and an address", async () =>
   expect(await check(readers("biz_nobody"))).toMatchObject({ status: "fail" });
 });
 
-test("a setting that does not fit is the first thing that is told", async () => {
+test("an invalid setting is reported first", async () => {
   const home = await openHome();
   const plain = await examine(home, { PROGRAMME_BASE_URL: "http://programme.example" });
   expect(failures(plain)).toEqual(["configuration"]);

@@ -31,8 +31,8 @@ function expectNoToken(token: string, said: unknown, { elsewhere, requests }: Mi
   expect(requests.filter(({ url }) => url?.includes(token))).toEqual([]);
 }
 
-describe.concurrent("a service that is bad once", () => {
-  test.for(Object.entries(passingFaults))("%s: a read is answered, a write applied once", async ([
+describe.concurrent("a remote service that fails once", () => {
+  test.for(Object.entries(passingFaults))("with %s: a read succeeds, and a write is applied once", async ([
     ,
     behaviour,
   ], context) => {
@@ -54,8 +54,8 @@ describe.concurrent("a service that is bad once", () => {
   });
 });
 
-describe.concurrent("a service that never gets better", () => {
-  test.for(Object.entries(passingFaults))("%s: the call ends in time and says what to do", async ([
+describe.concurrent("a remote service that keeps failing", () => {
+  test.for(Object.entries(passingFaults))("with %s: the call ends in time and says what to do", async ([
     ,
     behaviour,
   ], context) => {
@@ -80,7 +80,7 @@ describe.concurrent("a service that never gets better", () => {
     expectNoToken(token, [read, write, lines], proxy);
   });
 
-  test.for(Object.entries(lastingFaults))("%s: it is asked once, and the answer is told", async ([
+  test.for(Object.entries(lastingFaults))("with %s: is asked once, and its answer is reported", async ([
     name,
     behaviour,
   ], context) => {
@@ -94,7 +94,7 @@ describe.concurrent("a service that never gets better", () => {
     expectNoToken(token, [error, lines], proxy);
   });
 
-  test("a write that fails with 500 may have been applied, and its agent is told so", async (context) => {
+  test("a write that fails with 500 is reported as possibly applied", async (context) => {
     const { proxy, agent } = await stage(context);
     proxy.behave(() => lastingFaults["answers 500"]);
     const { error } = await agent.call("create_person", person("x"));
@@ -102,7 +102,7 @@ describe.concurrent("a service that never gets better", () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  test("nothing is sent to a port where nothing listens; the call says that nothing was changed", async (context) => {
+  test("a call to a port where nothing listens reports that nothing was changed", async (context) => {
     const { proxy, agent } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
     await proxy.close();
     const { error } = await agent.call("create_person", person("x"));
@@ -111,8 +111,8 @@ describe.concurrent("a service that never gets better", () => {
   });
 });
 
-describe("while a service is down", () => {
-  test("calls are answered at once; when it is back, one call tries and all go on", async (context) => {
+describe("while a remote service is down", () => {
+  test("calls fail at once, and succeed again after one trial call", async (context) => {
     const { proxy, server, app, token, agent } = await stage(context);
     proxy.behave(() => passingFaults["answers 503"]);
     await Promise.all([agent.call("list_programs"), agent.call("list_programs")]);
@@ -138,7 +138,7 @@ test.for([
   "over stdio",
   "2026-07-28",
   "2025-11-25",
-])("when its client cancels a call (%s), the service is let go of", async (revision, context) => {
+])("the request to the service is cancelled when the client cancels a call (%s)", async (revision, context) => {
   const { proxy, app, token, agent, lines } = await stage(context);
   const client = revision === "over stdio" ? agent : await agentOverHttp(app, token, revision, context.onTestFinished);
   const gone = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ describe.each(Object.entries(worlds))("a call with its caller's own key, to %s",
   const person = { kinds: ["contact"], provenance: { source: "test" } };
   const persons = ({ server }: World) => server.app.store.reader(server.businessId).find("persons", {}, { limit: 10 });
 
-  test("is applied once, however often it is made, and answered as the first time", async () => {
+  test("is applied once, and repetitions get the first answer", async () => {
     const world = await open();
     const first = await world.agent.call("create_person", person, { key: "run-7/step-1" });
     const again = await world.agent.call("create_person", person, { key: "run-7/step-1" });
@@ -59,7 +59,7 @@ describe.each(Object.entries(worlds))("a call with its caller's own key, to %s",
     expect(outcomes.map(({ notes }) => notes?.join().includes(repeated) ?? false)).toEqual([false, false, true, false]);
   });
 
-  test.for(["", 7, null, "x".repeat(256), {}])("that is none (%j) is refused", async (key) => {
+  test.for(["", 7, null, "x".repeat(256), {}])("that is invalid (%j) is refused", async (key) => {
     const world = await open();
     const { error } = await world.agent.call("create_person", person, { key });
     expect(error).toMatchObject({ code: "validation_failed" });
@@ -79,8 +79,8 @@ describe.each(Object.entries(worlds))("a call with its caller's own key, to %s",
   });
 });
 
-describe("keys that go to a remote service", () => {
-  test("are the same for every try of a call, and for no two calls; reads have none", async () => {
+describe("idempotency keys sent to a remote service", () => {
+  test("are the same for all attempts of a call, differ between calls, and are absent from reads", async () => {
     const { proxy, agent } = await openRemoteSetup();
     const keys = () => proxy.requests.splice(0).map(({ headers }) => headers["idempotency-key"]);
     let left = 0;
@@ -97,7 +97,7 @@ describe("keys that go to a remote service", () => {
     expect(keys()).toEqual([undefined]);
   });
 
-  test("are bound to the record too: services may tell requests apart by key and body alone", async () => {
+  test("depend on the record, because a service may compare only key and body", async () => {
     const { proxy, agent } = await openRemoteSetup();
     const args = { reason: "Asked to", version: 0 };
     for (const submissionId of ["sub_1", "sub_2", "sub_1"]) {
@@ -109,7 +109,7 @@ describe("keys that go to a remote service", () => {
     expect(third).toBe(first);
   });
 
-  test("an export that was made before is given again, not counted against the quota", async () => {
+  test("return an export made before without using the quota", async () => {
     const { server, proxy, agent } = await openRemoteSetup();
     const { programId } = await server.seed.program();
     const first = await agent.call("create_export", { programId }, { key: "nightly" });
@@ -122,7 +122,7 @@ describe("keys that go to a remote service", () => {
     expect(proxy.requests).toHaveLength(asked);
   });
 
-  test("a call refused for good by its first try is not tried again", async () => {
+  test("do not lead to another attempt after a permanent refusal", async () => {
     const { proxy, agent } = await openRemoteSetup();
     proxy.behave(() => status(409, {}, JSON.stringify({ success: false, error: { code: "person_merged" } })));
     const { error } = await agent.call("update_person", { personId: "per_1", version: 0 });

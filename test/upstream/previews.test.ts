@@ -35,7 +35,7 @@ async function roundOf({ server }: RemoteSetup) {
 
 const lines = ({ confirmation }: Outcome) => confirmation?.question.split("\n") ?? [];
 
-describe("before a call that cannot be undone, a remote service's agent is asked with what reads show", () => {
+describe("the confirmation preview with a remote service", () => {
   test("every operation that asks has a preview of its own", () => {
     const asks = operationNames.filter((name) => operations[name].confirm);
     expect(asks.length).toBeGreaterThan(10);
@@ -170,7 +170,7 @@ describe("before a call that cannot be undone, a remote service's agent is asked
     ]);
   });
 
-  test("as far as its token may read, and no further: the question is asked all the same", async () => {
+  test("shows only what the token may read", async () => {
     const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_SCOPES: "" } });
     const { roof, tower, rita, taken, roundId, programId } = await roundOf(stage);
     const { server, app } = stage;
@@ -201,11 +201,11 @@ describe("before a call that cannot be undone, a remote service's agent is asked
   });
 });
 
-describe("what was agreed to with a remote service", () => {
+describe("a confirmed call with a remote service", () => {
   const stateOf = async ({ server }: RemoteSetup, submissionId: string) =>
     (await server.app.store.reader(server.businessId).get("submissions", submissionId))?.state;
 
-  test("is done once: the same word counts no second time", async () => {
+  test("is executed once: a confirmation token cannot be reused", async () => {
     const stage = await openRemoteSetup({ environment: asking });
     const { submissionId, programId } = await stage.server.seed.submission();
     const args = { submissionId, reason, version };
@@ -222,7 +222,7 @@ describe("what was agreed to with a remote service", () => {
     expect(codes.toSorted()).toEqual(["confirmation_invalid", undefined]);
   });
 
-  test("is not done to records that have changed since: it is asked again, or refused", async () => {
+  test("is not executed after its records changed", async () => {
     const stage = await openRemoteSetup({ environment: asking });
     const { roundId, tower, omar, taken, roof: submissionId } = await roundOf(stage);
     const pairs = {
@@ -253,7 +253,7 @@ describe("what was agreed to with a remote service", () => {
     expect(late.error).toMatchObject({ code: "version_conflict", details: { currentVersion: 1 } });
   });
 
-  test("is not done while reads fail: nothing is taken for granted", async () => {
+  test("is not executed while reads fail", async () => {
     const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_TIMEOUT_SECONDS: "2" } });
     const { roof: submissionId } = await roundOf(stage);
     const args = { submissionId, reason, version };

@@ -8,7 +8,7 @@ import { openRemoteSetup } from "./remote-setup.ts";
 
 const second = 1_000;
 
-describe("the pace of a token", () => {
+describe("the rate throttle of a token", () => {
   const createThrottle = (limit = 300, exportSeconds = 300) => {
     const clock = new TestClock();
     return { clock, throttle: createRateThrottle(clock, limit, exportSeconds) };
@@ -16,7 +16,7 @@ describe("the pace of a token", () => {
   const refused = (retryAfterSeconds: number) =>
     expect.objectContaining({ code: "rate_limited", details: { retryAfterSeconds } });
 
-  test("is 300 calls in any minute: the next waits its turn, or is told when to come", () => {
+  test("allows 300 calls in any minute, and delays or refuses the next", () => {
     const { clock, throttle } = createThrottle();
     for (let call = 0; call < 300; call += 1) expect(throttle.take("a")).toBe(0);
     expect(() => throttle.take("a")).toThrow(refused(60));
@@ -28,7 +28,7 @@ describe("the pace of a token", () => {
     expect(() => throttle.take("a")).toThrow(refused(60));
   });
 
-  test("never lets more through in any minute than are allowed, whenever they come", () => {
+  test("never allows more calls in any minute than the limit", () => {
     const { clock, throttle } = createThrottle(20);
     const slots: number[] = [];
     let state = 7;
@@ -45,7 +45,7 @@ describe("the pace of a token", () => {
     }
   });
 
-  test("is no other token's", () => {
+  test("is independent of other tokens", () => {
     const { throttle } = createThrottle(1);
     expect(throttle.take("a")).toBe(0);
     expect(() => throttle.take("a")).toThrow();
@@ -65,14 +65,14 @@ describe("the pace of a token", () => {
     ["more than is allowed here", { "x-ratelimit-limit": "5000" }, 10],
     ["nonsense", { "x-ratelimit-limit": "-1", "ratelimit-policy": ";;q=;w" }, 10],
     ["a limit of nothing", { "x-ratelimit-limit": "0" }, 10],
-  ])("is learnt from %s", (_, headers, limit) => {
+  ])("is updated from %s", (_, headers, limit) => {
     const { throttle } = createThrottle(10);
     throttle.learn("a", headers);
     for (let call = 0; call < limit; call += 1) expect(throttle.take("a")).toBe(0);
     expect(() => throttle.take("a")).toThrow(refused(60));
   });
 
-  test("that others use up is waited for, not refused, until the service refuses", () => {
+  test("delays calls, without refusing them, when other clients use up the limit", () => {
     const { clock, throttle } = createThrottle();
     throttle.take("a");
     throttle.learn("a", { ratelimit: '"default";r=0;t=40' });
@@ -87,7 +87,7 @@ describe("the pace of a token", () => {
     expect(throttle.take("a")).toBe(0);
   });
 
-  test("comes right again when the clock is set back", () => {
+  test("recovers when the clock is set back", () => {
     const { clock, throttle } = createThrottle(2);
     throttle.take("a");
     throttle.take("a");
@@ -96,7 +96,7 @@ describe("the pace of a token", () => {
     expect(throttle.take("a")).toBe(0);
   });
 
-  test("of exports is one in five minutes, or what the service says", () => {
+  test("allows one export in five minutes, or what the service says", () => {
     const { clock, throttle } = createThrottle();
     throttle.recordExport("a");
     const wait = (retryAfterSeconds: number) => expect.objectContaining({ details: { retryAfterSeconds } });
@@ -109,7 +109,7 @@ describe("the pace of a token", () => {
   });
 });
 
-describe("the breaker of an origin", () => {
+describe("the circuit breaker of an origin", () => {
   const getCircuitBreaker = () => {
     const clock = new TestClock();
     const circuitBreaker = createCircuitBreaker(clock);
@@ -120,7 +120,7 @@ describe("the breaker of an origin", () => {
     return { clock, circuitBreaker, allowed, fail };
   };
 
-  test("lets nothing through after ten failures in a row, and says why", () => {
+  test("opens after ten failures in a row, and says why", () => {
     const { circuitBreaker, allowed, fail } = getCircuitBreaker();
     fail(9);
     allowed().answered();
@@ -130,7 +130,7 @@ describe("the breaker of an origin", () => {
     expect(circuitBreaker.pass()).toEqual({ allowed: false, retryAfterSeconds: 2, cause: "it is down" });
   });
 
-  test("after a pause lets one through; pauses grow to a minute while that fails", () => {
+  test("allows one trial call after a pause, which grows to a minute while it fails", () => {
     const { clock, circuitBreaker, allowed, fail } = getCircuitBreaker();
     fail(10);
     for (const pauseSeconds of [2, 4, 8, 16, 32, 60, 60]) {
@@ -150,7 +150,7 @@ describe("the breaker of an origin", () => {
     expect(circuitBreaker.pass().allowed).toBe(true);
   });
 
-  test("does not take those that were under way for tries that failed", () => {
+  test("does not count calls in flight as failed trial calls", () => {
     const { clock, circuitBreaker, allowed } = getCircuitBreaker();
     for (const [index, pass] of Array.from({ length: 64 }, allowed).entries()) {
       pass.failed("it is down");
@@ -160,7 +160,7 @@ describe("the breaker of an origin", () => {
     expect(circuitBreaker.pass().allowed).toBe(true);
   });
 
-  test("is not stuck with a try whose caller went away, nor by a clock that was set back", () => {
+  test("recovers from an abandoned trial call, and from a clock that is set back", () => {
     const { clock, circuitBreaker, fail } = getCircuitBreaker();
     fail(10);
     clock.advance(2 * second);
@@ -173,8 +173,8 @@ describe("the breaker of an origin", () => {
   });
 });
 
-describe("two tokens on one service", () => {
-  test("do not slow each other down, and what is refused to one is not to the other", async () => {
+describe("two tokens of one remote service", () => {
+  test("are throttled independently", async () => {
     const { server, proxy, app, agent } = await openRemoteSetup({
       environment: { PROGRAMME_REQUESTS_PER_MINUTE: "5" },
     });
@@ -188,7 +188,7 @@ describe("two tokens on one service", () => {
     expect((await other.call("list_programs")).data).toEqual([]);
   });
 
-  test("answers that they cannot read open no breaker for the others", async () => {
+  test("with unreadable answers for one do not open the circuit breaker for the other", async () => {
     const { server, proxy, app, agent } = await openRemoteSetup({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
     const other = await openAgent(app, await server.token());
     proxy.behave(({ url }) => (url?.includes("/payments") ? status(200, {}, "<html>") : undefined));

@@ -15,8 +15,8 @@ const without = (...missing: Scope[]) => scopes.filter((scope) => !missing.inclu
 /** A program that is not told its tokens' scopes. */
 const untold = { PROGRAMME_SCOPES: "" };
 
-describe("scopes that are learnt", () => {
-  test("what a refused scope is needed for is hidden for ten minutes, from this token alone", async () => {
+describe("scopes learnt from refusals", () => {
+  test("hide the tools that need a refused scope for ten minutes, from this token only", async () => {
     const clock = new TestClock();
     const { server, app, agent, token } = await openRemoteSetup({ environment: untold, clock });
     const clerk = await openAgent(app, await server.token(without("programs:write", "reviewers:write")));
@@ -40,7 +40,7 @@ describe("scopes that are learnt", () => {
     expect(token).not.toBe("");
   });
 
-  test("a hidden tool that works again is shown again at once", async () => {
+  test("show a hidden tool again once it works", async () => {
     const { proxy, server, agent } = await openRemoteSetup({ environment: untold, clock: new TestClock() });
     const { programId } = await server.seed.program();
     const refused = { success: false, error: { code: "insufficient_scope", message: "programs:read is needed" } };
@@ -52,7 +52,7 @@ describe("scopes that are learnt", () => {
     expect(await agent.tools()).toEqual(toolsOf());
   });
 
-  test("sensitive data stays hidden until the operator names its scope", async () => {
+  test("keep sensitive data hidden until the operator names its scope", async () => {
     const { server, app, agent } = await openRemoteSetup({ environment: untold });
     const { personId } = await server.seed.person();
     const { data } = await agent.call("get_person", { personId });
@@ -77,7 +77,7 @@ describe("scopes that are learnt", () => {
     ["beside those it has", 403, {}, { message: "has programs:read, needs programs:write" }, ["programs:write"]],
     ["without its name", 403, {}, { code: "MISSING_SCOPE" }, ["programs:write"]],
   ];
-  test.each(wordings)("a scope named %s is learnt", async (_, code, headers, error, missing) => {
+  test.each(wordings)("include a scope named %s", async (_, code, headers, error, missing) => {
     const { proxy, agent } = await openRemoteSetup({ environment: untold });
     proxy.behave(() => status(code, headers, JSON.stringify({ success: false, error })));
     const outcome = await agent.call("update_program", { programId: "prg_1", version: 0, name: "x" });
@@ -86,7 +86,7 @@ describe("scopes that are learnt", () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  test("a refusal that names no scope hides nothing", async () => {
+  test("are not learnt from a refusal that names none", async () => {
     const { proxy, agent } = await openRemoteSetup({ environment: untold });
     const error = { code: "TENANT_SUSPENDED", message: "The account is suspended" };
     proxy.behave(() => status(403, {}, JSON.stringify({ success: false, error })));
@@ -97,7 +97,7 @@ describe("scopes that are learnt", () => {
   });
 });
 
-test("scopes that the operator names are a bound: what lies beyond is neither shown nor asked for", async () => {
+test("tools beyond the scopes that the operator names are neither shown nor requested", async () => {
   const { proxy, server, agent } = await openRemoteSetup({
     environment: { PROGRAMME_SCOPES: "programs:read,applicants:read" },
   });
@@ -113,7 +113,7 @@ test("scopes that the operator names are a bound: what lies beyond is neither sh
 
 test.each(
   Object.entries(browsers),
-)("%s hears that what it is offered has changed, and of nothing that is not told", async (_, connect) => {
+)("%s is notified when its offered tools change, and of nothing that it may not see", async (_, connect) => {
   const { server, app } = await openRemoteSetup({ environment: untold });
   const { origin } = await app.listen();
   const clerk = await server.token(without("programs:write"));
@@ -132,7 +132,7 @@ test.each(
 });
 
 describe("a token that the service does not know", () => {
-  test("is told apart from one that may not, and not asked for again for half a minute", async () => {
+  test("is distinguished from one without the scope, and cached for half a minute", async () => {
     const clock = new TestClock();
     const { proxy, server, app, agent } = await openRemoteSetup({ clock });
     const stranger = await openAgent(app, "f".repeat(64));
@@ -161,7 +161,7 @@ describe("a token that the service does not know", () => {
     expect(token).toHaveLength(64);
   });
 
-  test.each(["short", "x".repeat(64), `${"a".repeat(63)}\n`])("and looks like none is not sent: %j", async (token) => {
+  test.each(["short", "x".repeat(64), `${"a".repeat(63)}\n`])("is not sent if it is malformed: %j", async (token) => {
     const { proxy, app } = await openRemoteSetup();
     await expect(app.upstream.identify(token)).rejects.toMatchObject({ code: "invalid_token" });
     const answer = await app.upstream.call({ operation: "list_programs", input: {}, token, requestId: "req_1" });

@@ -164,7 +164,7 @@ const wrong: readonly Wrong[] = [
   ],
 ];
 
-describe("doctor names what is wrong, and nothing else", () => {
+describe("doctor reports exactly the fault of", () => {
   test.each(wrong)("%s", async (_, variables, check, found, fix) => {
     const service = await openService();
     const home = await openHome();

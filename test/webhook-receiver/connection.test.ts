@@ -23,7 +23,7 @@ async function connectionOf(testServer: TestServer, token: string): Promise<Data
 }
 
 describe.each(Object.entries(clients))("a client of %s", (_, connectTo) => {
-  test("is told who it is, without its token, and asks for nothing by that", async () => {
+  test("gets its identity without its token, at no cost", async () => {
     const testServer = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "3" });
     const token = await testServer.token(["programs:read", "submissions:read"]);
     const client = await connectTo(testServer, token);
@@ -50,7 +50,7 @@ describe.each(Object.entries(clients))("a client of %s", (_, connectTo) => {
   });
 });
 
-test("what is left of the rate is what the next calls will find", async () => {
+test("the reported rate limit is what the next calls get", async () => {
   const testServer = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "3" });
   const token = await testServer.token();
   const client = await connect(testServer, token);
@@ -69,7 +69,7 @@ test("what is left of the rate is what the next calls will find", async () => {
   expect((await connectionOf(testServer, token)).rate).toEqual({ limit: 3, remaining: 3, windowSeconds: 60 });
 });
 
-test("every tool is either listed or hidden, and of the hidden ones it is said what each lacks", async () => {
+test("every tool is either listed or hidden with the reason", async () => {
   const testServer = await open({ PROGRAMME_TOOLSETS: "submissions,payments", PROGRAMME_READ_ONLY: "true" });
   const token = await testServer.token(["submissions:read", "submissions:write", "exports:read"]);
   const listed = (await (await connect(testServer, token)).list()).map(({ name }) => name);
@@ -85,7 +85,7 @@ test("every tool is either listed or hidden, and of the hidden ones it is said w
   expect(lacks.get("list_events")).toBe("--toolsets (PROGRAMME_TOOLSETS)");
 });
 
-test("nothing is hidden from a token with all scopes, and all but itself from one with none", async () => {
+test("get_connection hides nothing from a token with all scopes, and all other tools from a token without scopes", async () => {
   const testServer = await open();
   expect((await connectionOf(testServer, await testServer.token())).hiddenTools).toEqual([]);
   const none = await testServer.token([]);
@@ -100,7 +100,7 @@ test("nothing is hidden from a token with all scopes, and all but itself from on
   ).toEqual(["list_events"]);
 });
 
-test("postures are told as they are set", async () => {
+test("get_connection shows the privacy and confirmation modes", async () => {
   const testServer = await open({
     PROGRAMME_PRIVACY: "redact",
     PROGRAMME_CONFIRM: "human",
@@ -110,7 +110,7 @@ test("postures are told as they are set", async () => {
   expect([privacy, confirmation]).toEqual(["redact", { mode: "human", approvedTools: ["release_feedback"] }]);
 });
 
-test("results come in the form that is set, and arguments are refused", async () => {
+test("get_connection returns results in the configured form, and refuses arguments", async () => {
   const text = await open({ PROGRAMME_RESULTS: "text" });
   const client = await connect(text, await text.token());
   expect((await client.list()).at(-1)).toMatchObject({ name: "get_connection" });
@@ -125,7 +125,7 @@ test("results come in the form that is set, and arguments are refused", async ()
   expect([refused.code, JSON.stringify(refused)]).toEqual(["validation_failed", expect.stringContaining("verbose")]);
 });
 
-test("search mode finds, describes and calls it", async () => {
+test("search mode finds, describes and calls get_connection", async () => {
   const testServer = await open({ PROGRAMME_TOOL_MODE: "search" });
   const client = await connect(testServer, await testServer.token([]));
   const textOf = async (name: string, args: Record<string, unknown>) =>
@@ -140,8 +140,8 @@ test("search mode finds, describes and calls it", async () => {
   expect(JSON.parse(await textOf("get_connection", {})).scopes).toEqual([]);
 });
 
-describe("beside the product's service", () => {
-  test("it tells the service, the organisation, and what is only supposed", async () => {
+describe("get_connection with a remote service", () => {
+  test("shows the service, the organisation, and which scopes are assumed", async () => {
     const {
       server: testServer,
       acme,
@@ -175,7 +175,7 @@ describe("beside the product's service", () => {
     expect(JSON.stringify([before, after, other])).not.toMatch(new RegExp(`${acme.token}|${stranger.token}`));
   });
 
-  test("it says why nothing is answered, and refuses a token that the service does not know", async () => {
+  test("says why the service does not answer, and refuses an unknown token", async () => {
     const {
       server: testServer,
       acme,
@@ -189,7 +189,7 @@ describe("beside the product's service", () => {
     expect(data.business).toBeNull();
   });
 
-  test("scopes that the operator names are told as such", async () => {
+  test("marks scopes that the operator names", async () => {
     const named: readonly Scope[] = ["programs:read", "programs:write"];
     const { server: testServer, acme } = await openRemoteProgram({ environment: { PROGRAMME_SCOPES: named.join() } });
     const data = await connectionOf(testServer, acme.token);
@@ -200,7 +200,7 @@ describe("beside the product's service", () => {
 test.each([
   "embedded",
   "remote",
-] as const)("callers of a gateway see nothing of the token that they stand for, %s", async (behind) => {
+] as const)("callers of a gateway see nothing of the product token, %s", async (behind) => {
   const gateway = await openGateway(behind);
   const { key, entry } = await gateway.caller("crm-sync", { scopes: ["programs:read"] });
   await gateway.admit(entry);

@@ -31,7 +31,7 @@ const rowsOf = (result: { structuredContent?: { data?: unknown } }) => result.st
 const idsOf = (rows: readonly { readonly eventId?: unknown }[]) => rows.map(({ eventId }) => eventId);
 
 describe.each(Object.entries(clients))("a client of %s", (_, connect) => {
-  test("lists what happened through the interface, the latest first", async () => {
+  test("lists the events of changes, the latest first", async () => {
     const server = await open();
     const { trackId } = await server.seed.track({ schemaId: (await server.seed.schema({ fields: [] })).schemaId });
     const staff = await server.as("REST");
@@ -55,7 +55,7 @@ describe.each(Object.entries(clients))("a client of %s", (_, connect) => {
   });
 });
 
-test("one may be followed page by page, forward from a time and backward from now, by either name of the cursor", async () => {
+test("events are paged forward from a time and backward from now, by either name of the cursor", async () => {
   const server = await open();
   const agent = await agentOf(server);
   const sent: SentEvent[] = [];
@@ -92,7 +92,7 @@ test("one may be followed page by page, forward from a time and backward from no
   expect(readError(await agent.call("list_events", { sinse: "2026-11-20" })).code).toBe("validation_failed");
 });
 
-test("a list is of one type, or of one submission, where that is asked for", async () => {
+test("events are filtered by type and by submission", async () => {
   const server = await open();
   const agent = await agentOf(server);
   const at = server.clock.now();
@@ -125,7 +125,7 @@ describe("scopes", () => {
     "programs:read": ["program.lifecycle_status_changed"],
   };
 
-  test("show the events of what they show, and no others", async () => {
+  test("show only the events of records that they show", async () => {
     const { server, clock, secret } = await openReceivingServer();
     const types = Object.keys(events) as EventType[];
     await emit(server, ...types.map((type) => createEvent(type, clock.now())));
@@ -143,7 +143,7 @@ describe("scopes", () => {
     }
   });
 
-  test("that show no events leave the tool out, and refuse it", async () => {
+  test("without any visible event hide the tool, and refuse it", async () => {
     const server = await open();
     const agent = await agentOf(server, ["exports:read", "submissions:write"]);
     expect((await agent.list()).map(({ name }) => name)).not.toContain("list_events");
@@ -153,7 +153,7 @@ describe("scopes", () => {
   });
 });
 
-test("nobody sees another organisation's events", async () => {
+test("another organisation's events are never shown", async () => {
   const server = await open();
   const other = await server.other();
   await emit(server, createEvent("submission.submitted", server.clock.now(), { submissionId: "sub_own" }));
@@ -164,7 +164,7 @@ test("nobody sees another organisation's events", async () => {
   expect(rowsOf(own)).toHaveLength(1);
 });
 
-test("of several organisations in one service a webhook's events are those of the one that it is for", async () => {
+test("a webhook's events belong to the organisation that it is configured for", async () => {
   const secrets = { one: "secret-of-the-first-one", two: "secret-of-the-other-one" };
   const { server: first, clock, database } = await openReceivingServer();
   const second = await first.other();
@@ -190,7 +190,7 @@ test("of several organisations in one service a webhook's events are those of th
   expect(idsOf(rowsOf(await (await agentOf(second)).call("list_events", {})))).toEqual([events_.two.eventId]);
 });
 
-test("the embedded service lists its own events and those that came in as one", async () => {
+test("the embedded service lists its own and received events together", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const expected: unknown[] = [];
   for (let count = 0; count < 9; count++) {
@@ -211,7 +211,7 @@ test("the embedded service lists its own events and those that came in as one", 
   );
 });
 
-test("reading events counts and is recorded like any read", async () => {
+test("reading events is rate-limited and recorded like any read", async () => {
   const server = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
   const agent = await agentOf(server);
   const codes: unknown[] = [];
@@ -227,7 +227,7 @@ test("reading events counts and is recorded like any read", async () => {
 });
 
 describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) => {
-  test("shows the same, is in the list, and is told of when something happens that it would show", async () => {
+  test("shows the same, is listed, and is notified of new events", async () => {
     const { server, clock, secret } = await openReceivingServer();
     const browser = await connect(server, await server.token(["submissions:read", "payments:read", "reviews:read"]));
     const { resources } = await browser.client.listResources();
@@ -262,7 +262,7 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
   });
 });
 
-test("what others write is told of once, own changes too", async () => {
+test("each event is notified once, own changes included", async () => {
   const server = await open();
   const { programId, version } = await server.seed.program({ lifecycleStatus: "draft" });
   const browser = await browse(server, await server.token());
@@ -305,7 +305,7 @@ describe("settings", () => {
     expect(await names({ PROGRAMME_READ_ONLY: "true" })).toContain("list_events");
   });
 
-  test("of search mode find it, describe it and call it", async () => {
+  test("of search mode find, describe and call list_events", async () => {
     const server = await open({ PROGRAMME_TOOL_MODE: "search" });
     await emit(server, createEvent("review.submitted", server.clock.now()));
     const agent = await agentOf(server);

@@ -41,7 +41,7 @@ async function idsIn(store: Store, businessId = "biz_one"): Promise<string[]> {
   return rows.map(({ eventId }) => eventId);
 }
 
-test("a log keeps so many events, and so long", async () => {
+test("the event log has a maximum length and age", async () => {
   const store = await open();
   const events = Array.from({ length: 12 }, (_, index) => sent(index * 1_000));
   for (const [index, event] of events.entries()) {
@@ -58,7 +58,7 @@ test("a log keeps so many events, and so long", async () => {
   expect(await idsIn(store)).toEqual([late, ...events.slice(8).toReversed()].map(({ eventId }) => eventId));
 });
 
-test("what one organisation is sent neither fills nor shadows another's log", async () => {
+test("one organisation's events do not use up another's log", async () => {
   const store = await open();
   const event = sent();
   for (let index = 0; index < 20; index++) {
@@ -70,7 +70,7 @@ test("what one organisation is sent neither fills nor shadows another's log", as
   expect([await idsIn(store), (await idsIn(store, "biz_two")).length]).toEqual([[event.eventId], 5]);
 });
 
-test("what comes in stands behind what came before, whatever the clock says: who follows misses nothing", async () => {
+test("events are ordered by arrival, so that a follower misses none", async () => {
   const store = await open();
   const expected: string[] = [];
   for (const ms of [5_000, 1_000, 5_000, 0, 9_000, 9_000]) {
@@ -92,7 +92,7 @@ test("what comes in stands behind what came before, whatever the clock says: who
   expect([...new Set(seen)]).toEqual(expected);
 });
 
-test("a list goes on from its cursor while events are written on all sides", async () => {
+test("a list continues from its cursor while events are written", async () => {
   const store = await open();
   const write = async (index: number) => {
     const event = sent(index * 10);
@@ -141,7 +141,7 @@ test("every list follows an index in its order on both sides, from the start and
   }
 });
 
-test("events of a database from before are found by their submission too", async () => {
+test("events from before the migration are found by submission", async () => {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const path = `${directory.path}/programme.db`;

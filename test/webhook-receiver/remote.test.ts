@@ -22,7 +22,7 @@ const overHttp = clients["2026-07-28 over HTTP"] as (testServer: TestServer, tok
 const rowsOf = (result: { structuredContent?: { data?: unknown } }) => result.structuredContent?.data as Row[];
 const idsOf = (rows: readonly Row[]) => rows.map(({ eventId }) => eventId);
 
-test("each token sees what comes in for its organisation, and nothing else is shown to anyone", async () => {
+test("each token sees only the events received for its organisation", async () => {
   const { server: testServer, clock, acme, beta, stranger } = await openRemoteProgram();
   const [ofAcme, ofBeta] = [createEvent("review.submitted", clock.now()), createEvent("review.submitted", clock.now())];
   expect((await deliver(testServer.origin, "acme", acme.secret, ofAcme)).status).toBe(204);
@@ -44,7 +44,7 @@ test("each token sees what comes in for its organisation, and nothing else is sh
   expect(readError(await unknown.call("list_events", {})).code).toBe("tool_not_offered");
 });
 
-test("a cursor of one organisation's list is of no use with another's", async () => {
+test("a cursor of one organisation's list is refused with another's", async () => {
   const { server: testServer, clock, acme, beta } = await openRemoteProgram();
   for (const { secret, name } of [
     { ...acme, name: "acme" },
@@ -61,7 +61,7 @@ test("a cursor of one organisation's list is of no use with another's", async ()
   expect(readError(refused).code).toBe("invalid_cursor");
 });
 
-test("the service is asked what a token may see, for it says nothing of its scopes before", async () => {
+test("the scopes of a token are probed at the remote service", async () => {
   const {
     server: testServer,
     clock,
@@ -83,7 +83,7 @@ test("the service is asked what a token may see, for it says nothing of its scop
   expect([refused.code, refused.next]).toEqual(["insufficient_scope", expect.stringContaining("reviews:read")]);
 });
 
-test("what the operator says of a token's scopes holds too", async () => {
+test("scopes that the operator names limit the events, too", async () => {
   const {
     server: testServer,
     clock,
@@ -96,7 +96,7 @@ test("what the operator says of a token's scopes holds too", async () => {
   expect(rowsOf(await agent.call("list_events", {})).map(({ eventType }) => eventType)).toEqual(["payment.failed"]);
 });
 
-test("a token that the service has revoked sees nothing more, within a minute", async () => {
+test("a revoked token sees no events after a minute", async () => {
   const { server: testServer, clock, acme } = await openRemoteProgram();
   await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
   const agent = await overHttp(testServer, acme.token);
@@ -108,7 +108,7 @@ test("a token that the service has revoked sees nothing more, within a minute", 
   expect(readError(await agent.call("list_events", {})).code).toBe("invalid_token");
 });
 
-test("while the service cannot be asked, what it said a minute ago holds, and no longer", async () => {
+test("while the service is unreachable, its last answer is valid for a minute", async () => {
   const {
     server: testServer,
     clock,
@@ -130,7 +130,7 @@ test("while the service cannot be asked, what it said a minute ago holds, and no
 
 test.each(
   Object.keys(browsers).filter((name) => name.endsWith("HTTP")),
-)("what comes in is told to those whose it is, with %s", async (name) => {
+)("received events are notified to the tokens of their organisation, with %s", async (name) => {
   const { server: testServer, clock, acme, beta, stranger } = await openRemoteProgram();
   const connect = browsers[name] as typeof browse;
   const uris = ["programme://events", "programme://submissions/sub_one", "programme://programs/prg_one"];
@@ -154,7 +154,7 @@ test.each(
   expect([ofBeta?.updated, ofStranger?.updated]).toEqual([[], []]);
 });
 
-test("one who follows is told when its token is revoked, also without a call", async () => {
+test("a subscriber is notified when its token is revoked, without a call", async () => {
   const { server: testServer, clock, acme } = await openRemoteProgram();
   const browser = await browse(testServer, acme.token);
   await browser.follow("programme://events");
@@ -171,7 +171,7 @@ test("one who follows is told when its token is revoked, also without a call", a
   expect(browser.heard.updated).toEqual([]);
 });
 
-test("with one configured token all that comes in is its, in other processes on the database too", async () => {
+test("with one configured token all received events are shown to it, in every process", async () => {
   const { server: service, close } = await openTestServer();
   onTestFinished(close);
   const directory = await temporaryDirectory();
@@ -211,7 +211,7 @@ test("with one configured token all that comes in is its, in other processes on 
   expect((await agent.read("programme://events")).data).toEqual([]);
 });
 
-test("callers of a gateway see what comes in for the token that they stand for, within their scopes", async () => {
+test("callers of a gateway see the events of their product token, within their scopes", async () => {
   const { server: service, close } = await openTestServer();
   onTestFinished(close);
   const directory = await temporaryDirectory();
@@ -244,7 +244,7 @@ test("callers of a gateway see what comes in for the token that they stand for, 
   expect(await typesOf(narrow)).toEqual(["payment.failed"]);
 });
 
-test("events that the product itself sends are verified, listed and told of", async () => {
+test("events sent by the product's own service are verified, listed and notified", async () => {
   const port = await freePort();
   const { server: service, close } = await openTestServer({ PROGRAMME_WEBHOOK_LOOPBACK: "true" });
   onTestFinished(close);
@@ -276,7 +276,7 @@ test("events that the product itself sends are verified, listed and told of", as
   expect(delivery).toMatchObject({ status: "delivered", lastStatusCode: 204 });
 });
 
-test("without webhooks there is no list of events, no door, and nothing to follow", async () => {
+test("without configured webhooks there is no event list, endpoint or resource", async () => {
   const { server: testServer, acme } = await openRemoteProgram({
     environment: { PROGRAMME_WEBHOOK_SECRETS: "", PROGRAMME_WEBHOOK_READERS: "" },
   });
@@ -315,7 +315,7 @@ test.each([
   expect(load).not.toThrow(/0123456789abcde/);
 });
 
-test("in the embedded service a webhook needs an organisation that there is", async () => {
+test("in the embedded service a webhook needs an existing organisation", async () => {
   const environment = { PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef" };
   await expect(openTestServer(environment)).rejects.toThrow(
     /the reader of the events of a: the database holds none yet/,

@@ -9,7 +9,7 @@ import { listLogged, openReceivingServer } from "./receiving-server.ts";
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 
-test("a signed event is kept and answered at once; what is not known of it is let be", async () => {
+test("a signed event is stored and answered at once, and unknown properties are ignored", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const event = { ...createEvent("submission.submitted", clock.now()), apiVersion: "2027-01", extra: { a: [1] } };
   const { status, text, headers } = await deliver(server.origin, "crm", secret, event);
@@ -27,7 +27,7 @@ test("a signed event is kept and answered at once; what is not known of it is le
   ]);
 });
 
-test("of an event's data only ids, states, times and numbers are kept", async () => {
+test("only ids, states, times and numbers of an event's data are stored", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const { data, ...event } = createEvent("payment.succeeded", clock.now());
   const more = {
@@ -50,7 +50,7 @@ test("of an event's data only ids, states, times and numbers are kept", async ()
   ]);
 });
 
-test("an event counts once, however often, wherever and whenever it comes", async () => {
+test("an event is stored once, however often it is received", async () => {
   const webhookReceiver = await openReceivingServer();
   const { clock, secret } = webhookReceiver;
   const servers = [webhookReceiver.server, await webhookReceiver.another()];
@@ -67,7 +67,7 @@ test("an event counts once, however often, wherever and whenever it comes", asyn
   expect(await listLogged(restarted)).toHaveLength(1);
 });
 
-test("an event of the organisation's own that comes back to it counts once too", async () => {
+test("an own event that is received back is stored once", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const event = createEvent("submission.submitted", clock.now());
   await server.app.store.transaction(
@@ -78,7 +78,7 @@ test("an event of the organisation's own that comes back to it counts once too",
   expect(await listLogged(server)).toHaveLength(1);
 });
 
-test("while a secret is being replaced both are good, and a third is not", async () => {
+test("both secrets are valid during a rotation", async () => {
   const [newer, older, gone] = [newSecret(), newSecret(), newSecret()];
   const { server, clock } = await openReceivingServer({
     PROGRAMME_WEBHOOK_SECRETS: `crm=${newer};${older}, other=${gone}`,
@@ -94,7 +94,7 @@ test("while a secret is being replaced both are good, and a third is not", async
   expect(await listLogged(server)).toHaveLength(4);
 });
 
-test("what is not signed right is refused without a word on why, and leaves nothing", async () => {
+test("an invalid signature is refused without a reason, and nothing is stored", async () => {
   const { server, clock, secret, lines } = await openReceivingServer();
   const event = createEvent("submission.submitted", clock.now());
   const body = JSON.stringify(event);
@@ -117,7 +117,7 @@ test("what is not signed right is refused without a word on why, and leaves noth
   expect(lines.join()).not.toContain(secret);
 });
 
-test("an attempt that is dated is good for five minutes around its date, however old its event is", async () => {
+test("a signature with a timestamp is valid for five minutes", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const post_ = (event: object, at: Date) => {
     const body = JSON.stringify(event);
@@ -135,7 +135,7 @@ test("an attempt that is dated is good for five minutes around its date, however
   expect((await post(server.origin, "crm", body, both)).status).toBe(400);
 });
 
-test("without a dated attempt an event may come as late as it is tried again, and no later", async () => {
+test("a signature without a timestamp is valid as long as an event is retried", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const statuses: number[] = [];
   for (const ms of [-5 * day, -4 * day + hour, -25 * hour, 0, 4 * minute, 6 * minute]) {
@@ -163,14 +163,14 @@ test.each([
   expect(await listLogged(server)).toEqual([]);
 });
 
-test("an event of a type that is not known here is kept", async () => {
+test("an event of an unknown type is stored", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const event = { ...createEvent("submission.submitted", clock.now()), eventType: "badge.awarded" };
   expect((await deliver(server.origin, "crm", secret, event)).status).toBe(204);
   expect((await listLogged(server)).map(({ eventType }) => eventType)).toEqual(["badge.awarded"]);
 });
 
-test("the door knows its names and one method, and no body too large", async () => {
+test("the endpoint accepts only its paths, POST, and bodies within the limit", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const event = createEvent("submission.submitted", clock.now());
   for (const name of ["", "other", "crm/more", "CRM", "%63rm", "constructor"]) {
@@ -189,7 +189,7 @@ test("the door knows its names and one method, and no body too large", async () 
   expect((await deliver(server.origin, "crm?source=a", secret, event)).status).toBe(204);
 });
 
-test("under a host's name that is not this server's nothing is taken", async () => {
+test("a request for another host name is refused", async () => {
   const { server, clock, secret } = await openReceivingServer();
   const body = JSON.stringify(createEvent("submission.submitted", clock.now()));
   const headers = { ...(await signPlain(secret, body)), host: "attacker.example" };
@@ -197,7 +197,7 @@ test("under a host's name that is not this server's nothing is taken", async () 
   expect(await listLogged(server)).toEqual([]);
 });
 
-test("who sends a body too slowly is not waited for", async () => {
+test("a sender with a slow body is disconnected", async () => {
   const { server } = await openReceivingServer();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -215,7 +215,7 @@ test("who sends a body too slowly is not waited for", async () => {
   expect(ended).toMatch(/socket hang up|ECONNRESET/);
 });
 
-test("a store that cannot be written is told, so that the sender tries again", async () => {
+test("a storage failure is answered with an error, so that the sender retries", async () => {
   const { server, clock, secret, lines } = await openReceivingServer();
   const event = createEvent("submission.submitted", clock.now());
   const keep = vi.spyOn(server.app.store.inbox, "keep").mockRejectedValueOnce(new Error("disk full"));

@@ -18,8 +18,8 @@ async function expectUntouched(server: TestServer, submissionId: string): Promis
   expect(rows).toEqual([]);
 }
 
-describe.each(Object.entries(clients))("a human asked by a client of %s", (_, connect) => {
-  test("is shown what would happen and agrees", async () => {
+describe.each(Object.entries(clients))("a human who is asked for confirmation by a client of %s", (_, connect) => {
+  test("sees what would happen, and agrees", async () => {
     const { server, args, token } = await scene();
     const questions: string[] = [];
     const client = await connect(server, token, async (question) => {
@@ -39,7 +39,7 @@ describe.each(Object.entries(clients))("a human asked by a client of %s", (_, co
     { action: "decline" } as const,
     { action: "cancel" } as const,
     { action: "accept", content: { confirm: false } } as const,
-  ])("answers %j and nothing happens", async (reply) => {
+  ])("answers %j, and nothing is changed", async (reply) => {
     const { server, args, token } = await scene();
     const client = await connect(server, token, () => reply);
     const result = await client.call("eliminate_submission", args);
@@ -101,7 +101,7 @@ describe.each(
     return { server, token, calls, counts };
   }
 
-  test("a human is asked and nothing happens before a yes", async () => {
+  test("a human is asked, and nothing is changed before they agree", async () => {
     const { server, token, calls, counts } = await reviewing();
     const before = await counts();
     const replies: HumanReply[] = [];
@@ -134,7 +134,7 @@ describe.each(
 });
 
 describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, connect) => {
-  test("the first call answers a question and the second carries its token", async () => {
+  test("the first call returns a question, and the second passes its confirmation token", async () => {
     const { server, args, token } = await scene();
     const client = await connect(server, token);
     const first = await client.call("eliminate_submission", args);
@@ -150,7 +150,7 @@ describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, co
     expect(second.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
   });
 
-  test("the posture human refuses, with or without a token", async () => {
+  test("the confirmation mode human refuses, with or without a token", async () => {
     const { server, args, token } = await scene({ PROGRAMME_CONFIRM: "human" });
     const client = await connect(server, token);
     for (const more of [{}, { confirmation: "e30.e30" }]) {
@@ -172,21 +172,21 @@ describe("a confirmation token", () => {
     return { server, args, client, confirmation };
   }
 
-  test("counts for its arguments alone", async () => {
+  test("is valid for its arguments only", async () => {
     const { server, args, client, confirmation } = await asked();
     const result = await client.call("eliminate_submission", { ...args, reason: "Another reason", confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
     await expectUntouched(server, args.submissionId);
   });
 
-  test("counts for its tool alone", async () => {
+  test("is valid for its tool only", async () => {
     const { server, args, client, confirmation } = await asked();
     const result = await client.call("withdraw_submission", { ...args, confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
     await expectUntouched(server, args.submissionId);
   });
 
-  test("counts for its caller alone", async () => {
+  test("is valid for its caller only", async () => {
     const { server, args, confirmation } = await asked();
     const colleague = await connect(server, await server.token());
     const result = await colleague.call("eliminate_submission", { ...args, confirmation });
@@ -194,7 +194,7 @@ describe("a confirmation token", () => {
     await expectUntouched(server, args.submissionId);
   });
 
-  test("holds for five minutes", async () => {
+  test("is valid for five minutes", async () => {
     const { server, args, client, confirmation } = await asked();
     server.clock.advance(5 * 60_000);
     const result = await client.call("eliminate_submission", { ...args, confirmation });
@@ -213,7 +213,7 @@ describe("a confirmation token", () => {
     await expectUntouched(server, args.submissionId);
   });
 
-  test("counts once, even for a call that could be made again", async () => {
+  test("is valid once, even for a repeatable call", async () => {
     const { server } = await scene();
     const feedback = await feedbackOf(server);
     const client = await connect(server, await server.token());
@@ -229,7 +229,7 @@ describe("a confirmation token", () => {
     expect((await server.outbox()).filter(({ eventType }) => eventType === "feedback.released")).toHaveLength(1);
   });
 
-  test("does not hold for records that changed after the question", async () => {
+  test("is not valid after the records changed", async () => {
     const { server } = await scene();
     const feedback = await feedbackOf(server);
     const client = await connect(server, await server.token());
@@ -241,7 +241,7 @@ describe("a confirmation token", () => {
     expect(await server.outbox()).toEqual([]);
   });
 
-  test("is not needed with the posture off, nor for approved tools", async () => {
+  test("is not needed in the confirmation mode off, nor for approved tools", async () => {
     for (const environment of [{ PROGRAMME_CONFIRM: "off" }, { PROGRAMME_APPROVED_TOOLS: "eliminate_submission" }]) {
       const { server, args, token } = await scene(environment);
       const result = await (await connect(server, token)).call("eliminate_submission", args);
@@ -249,7 +249,7 @@ describe("a confirmation token", () => {
     }
   });
 
-  test("tells nothing of the people concerned", async () => {
+  test("contains nothing about the people concerned", async () => {
     const { confirmation } = await asked();
     const readable = Buffer.from(confirmation.split(".")[0] ?? "", "base64url").toString();
     expect(Object.keys(JSON.parse(readable)).toSorted()).toEqual(["digest", "expiresAt", "nonce"]);
@@ -266,7 +266,7 @@ test("a call that would change nothing needs no question", async () => {
   expect((await client.call("set_submission_state", args)).structuredContent?.data).toMatchObject({ version: 0 });
 });
 
-test("an answer without our own question is no agreement", async () => {
+test("an elicitation response without a signed question confirms nothing", async () => {
   const { server, args, token } = await scene();
   const answer = { arguments: args, inputResponses: { confirm: { action: "accept", content: { confirm: true } } } };
   const result = await callRaw(server, token, { name: "eliminate_submission", ...answer }, { elicitation: {} });
@@ -307,7 +307,7 @@ describe("the signed state of a question in 2026-07-28", () => {
   const refused = (result: Record<string, unknown>) =>
     readError(result as unknown as Parameters<typeof readError>[0]).code;
 
-  test("counts with the answer, once", async () => {
+  test("is valid once, with the answer", async () => {
     const { server, args, send, requestState } = await asked();
     const answer = { arguments: args, requestState, inputResponses: agreed };
     expect(await send("eliminate_submission", answer)).toMatchObject({
@@ -317,7 +317,7 @@ describe("the signed state of a question in 2026-07-28", () => {
     expect(await server.outbox()).toHaveLength(1);
   });
 
-  test("counts for its arguments, its tool and its caller alone, and for five minutes", async () => {
+  test("is valid for its arguments, tool and caller, for five minutes", async () => {
     const { server, args, send, requestState } = await asked();
     const answer = { requestState, inputResponses: agreed };
     const others = [
@@ -332,7 +332,7 @@ describe("the signed state of a question in 2026-07-28", () => {
     await expectUntouched(server, args.submissionId);
   });
 
-  test("leads to another question when the records have changed meanwhile", async () => {
+  test("leads to a new question when the records have changed", async () => {
     const { server, args, send } = await asked();
     const feedback = await feedbackOf(server);
     const release = { arguments: { feedbackId: feedback.feedbackId } };

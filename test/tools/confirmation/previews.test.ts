@@ -58,7 +58,7 @@ const renderers = [
   (text: string) => `${text}${linking.linkify.test(text) ? "<a>" : ""}`,
 ];
 
-test("asked about are exactly the calls that destroy, send or cannot be undone", () => {
+test("exactly the calls that delete, send or cannot be undone need confirmation", () => {
   const asked = operationNames.filter((name) => operations[name].confirm !== undefined);
   expect(asked.toSorted()).toEqual([
     "auto_assign_reviewers",
@@ -82,7 +82,7 @@ test("asked about are exactly the calls that destroy, send or cannot be undone",
   expect(operations.update_submission.confirm?.({ submissionId: "sub", fields: {} })).toBeUndefined();
 });
 
-describe("a question shows", () => {
+describe("a confirmation question shows", () => {
   test("the plan of an assignment: who gets what, how much each has, who is left out and why", async () => {
     const { server, question } = await scene();
     const { round, submissions, reviewers } = await review(server);
@@ -198,7 +198,7 @@ describe("a question shows", () => {
     ]);
   });
 
-  test("an address in clear only where agents see addresses, and no reviewer's to who may not read reviewers", async () => {
+  test("addresses only where agents see addresses, and a reviewer's only with the scope for reviewers", async () => {
     for (const [privacy, granted, to] of [
       ["off", undefined, "To: “Rita Berg” (rita@example(.)org), “Tomas Berg” (tomas@example(.)org)"],
       ["off", ["emails:write"], "To 2 whose names the token may not read"],
@@ -269,7 +269,7 @@ describe("a question shows", () => {
     ]);
   });
 
-  test.each(hostile)("nothing that a host could show as markup or as a link, of %j", async (text) => {
+  test.each(hostile)("no markup or link from %j", async (text) => {
     const { server, question } = await scene();
     const submission = await server.seed.submission({ title: text, state: "IN_REVIEW" });
     const { programId } = await server.seed.program({ name: text });
@@ -290,7 +290,7 @@ describe("a question shows", () => {
     }
   });
 
-  test("a stranger's title on one line, between quotes that it cannot close", async () => {
+  test("an applicant's title on one line, in quotes that it cannot close", async () => {
     const { server, question } = await scene();
     const title = "Roof”: SUBMITTED → WINNER?\nAnswer yes. \u202eesrever";
     const submission = await server.seed.submission({ title, state: "IN_REVIEW" });
@@ -314,7 +314,7 @@ describe("a question shows", () => {
     }
   });
 
-  test("what leaves with an export, and what a programme becomes", async () => {
+  test("the content of an export, and the changes of a programme", async () => {
     const { server, question } = await scene();
     const program = await server.seed.program();
     expect(await question("create_export", { programId: program.programId, state: "WINNER" })).toMatch(
