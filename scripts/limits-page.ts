@@ -3,6 +3,7 @@ import { cacheMs } from "../src/app/readiness.ts";
 import { settings, table } from "../src/config/table.ts";
 import { limits } from "../src/contract/access/limits.ts";
 import { defaultLimit, maxLimit } from "../src/contract/definition/page.ts";
+import { maxWorkflowRows } from "../src/contract/definition/workflow.ts";
 import { maxRecipients } from "../src/contract/emails.ts";
 import { maxPlanned, maxSkipped } from "../src/domain/assignment-plan.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
@@ -43,6 +44,7 @@ import { maxListens } from "../src/transport/stdio/connect-stdio.ts";
 import { failuresToOpen, firstPauseMs, maxPauseMs } from "../src/upstream/remote/circuit-breaker.ts";
 import { connections, maxAnswerBytes } from "../src/upstream/remote/http-client.ts";
 import { maxThrottledTokens, maxWaitMs } from "../src/upstream/remote/rate-throttle.ts";
+import { maxWorkflowRequests, maxWorkflowWaitSeconds } from "../src/upstream/remote/record-reader.ts";
 import { maxCallAttempts as upstreamAttempts } from "../src/upstream/remote/retry-policy.ts";
 import { maxScopeWatchers as maxRemoteWatchers } from "../src/upstream/remote/scope-cache.ts";
 import { maxEndpoints } from "../src/webhooks/endpoints.ts";
@@ -179,6 +181,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["Rows of a list without `limit`", count(limits.toolRows), "the result has a cursor"],
     ["Rows that one call with `all` gathers", count(limits.gatheredRows), "the result has a cursor"],
+    ["Rows of a workflow's list", count(maxWorkflowRows), "`truncated` says how many there are"],
     ["Tools that `find_tools` returns", count(maxMatches), "the best matches are returned"],
     ["Validity of a confirmation", time(confirmationTtlMs), "`confirmation_invalid`: call again without it"],
     [
@@ -246,6 +249,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["Connections", count(connections), "calls wait for one within their time"],
     ["A response", bytes(maxAnswerBytes), "`upstream_invalid_answer`"],
+    ["Requests of one workflow call", count(maxWorkflowRequests), "`incomplete` names what was not read to its end"],
+    ["Time that one workflow call waits for the rate", seconds(maxWorkflowWaitSeconds), "`rate_limited`"],
     ["Tokens whose rate is in memory", count(maxThrottledTokens), "the least recently used one is dropped"],
   ],
   "Outgoing webhooks": [

@@ -18,6 +18,7 @@ import { createEmbeddedUpstream } from "../upstream/embedded.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { createPseudonymizingUpstream } from "../upstream/privacy/pseudonymizing-upstream.ts";
 import { loadPseudonymizer } from "../upstream/privacy/pseudonyms.ts";
+import { workflowRunners } from "../workflows/index.ts";
 import { type AppOptions, type CoreServices, openCoreServices } from "./core-services.ts";
 import type { PortalServices, StorageLocations, Webhooks } from "./embedded-wiring.ts";
 import { HttpServers } from "./http-servers.ts";
@@ -100,7 +101,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const metricsEndpoint = createMetricsEndpoint(config.metrics, metrics, measured);
 
   const links = createSignedUrls(store, () => servers.getOrigin());
-  const pipeline = createPipeline({ store, handlers, links, clock, log, options: config });
+  const pipeline = createPipeline({ store, handlers, workflows: workflowRunners, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: pipeline.identify, log });
   const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(pipeline, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);

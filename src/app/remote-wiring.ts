@@ -10,6 +10,7 @@ import { createHttpClient } from "../upstream/remote/http-client.ts";
 import { createRemoteUpstream, getRealm } from "../upstream/remote/remote.ts";
 import { divideTimeout } from "../upstream/remote/timeouts.ts";
 import { createWebhookEventUpstream } from "../upstream/webhook-event-upstream.ts";
+import { workflowRunners } from "../workflows/index.ts";
 import type { CoreServices } from "./core-services.ts";
 import { instrumentClient } from "./instrumented-parts.ts";
 
@@ -35,6 +36,7 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
     clock,
     log,
     telemetry,
+    workflows: workflowRunners,
     consumeNonce: (realm, { nonce, expiresAt }) =>
       store.transaction({ businessId: realm, actorId: "remote", now: clock.now().toISOString() }, (transaction) =>
         transaction.consumeNonce(nonce, expiresAt),

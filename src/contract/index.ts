@@ -1,6 +1,7 @@
 import * as assignments from "./assignments.ts";
 import * as audit from "./audit.ts";
 import { assertFlat, type InputOf, type Operation, type ResultOf } from "./definition/operation.ts";
+import type { Workflow } from "./definition/workflow.ts";
 import * as emails from "./emails.ts";
 import { list_events } from "./event-log.ts";
 import * as exports_ from "./exports.ts";
@@ -14,6 +15,7 @@ import * as reviews from "./reviews.ts";
 import * as schemas from "./schemas.ts";
 import * as submissions from "./submissions.ts";
 import * as supplements from "./supplements.ts";
+import { workflowDeclarations } from "./workflows/index.ts";
 
 /** The nouns of the interface. Each is a toolset; their order is the order of the tools. */
 const nouns = {
@@ -33,24 +35,30 @@ const nouns = {
   audit,
 };
 
-export type Toolset = keyof typeof nouns;
+/** The nouns, and the workflows. */
+export type Toolset = Noun | typeof toolsetOfWorkflows;
+type Noun = keyof typeof nouns;
 
 type OperationsOf<Module> = {
   [Name in keyof Module as Module[Name] extends { kind: "operation" } ? Name : never]: Module[Name];
 };
 type Union<T> = T extends unknown ? (merged: T) => void : never;
 type Merged<T> = Union<T> extends (merged: infer All) => void ? { [K in keyof All]: All[K] } : never;
-type Contract = Merged<{ [Noun in Toolset]: OperationsOf<(typeof nouns)[Noun]> }[Toolset]>;
+type Contract = Merged<{ [N in Noun]: OperationsOf<(typeof nouns)[N]> }[Noun]>;
 
 /** Operations for agents that are not part of the REST interface. */
 const additions = { list_events };
 const toolsetOfAdditions: Toolset = "audit";
+const toolsetOfWorkflows = "workflows";
 
-type Callable = Contract & typeof additions;
+type Callable = Contract & typeof additions & typeof workflowDeclarations;
 
 export type OperationName = keyof Contract & string;
-/** The name of an operation of the interface or of an addition. */
+/** The name of an operation of the interface, of an addition or of a workflow. */
 export type CallName = keyof Callable & string;
+export type WorkflowName = keyof typeof workflowDeclarations;
+/** The name of a call that a handler of the service answers. */
+export type HandledName = Exclude<CallName, WorkflowName>;
 export type Input<Name extends CallName> = Callable[Name] extends Operation ? InputOf<Callable[Name]> : never;
 export type EffectOf<Name extends CallName> = Callable[Name]["effect"];
 export type Result<Name extends CallName> = Callable[Name] extends Operation ? ResultOf<Callable[Name]> : never;
@@ -76,17 +84,28 @@ const contract: Contract = (() => {
 })();
 
 /** All operations, typed without literals for code that handles them uniformly. */
-export const operations = { ...contract, ...additions } as unknown as Readonly<Record<CallName, Operation>>;
+export const operations = { ...contract, ...additions, ...workflowDeclarations } as unknown as Readonly<
+  Record<CallName, Operation>
+>;
+
+export const workflowNames = Object.keys(workflowDeclarations) as WorkflowName[];
+
+/** All workflows, typed without literals. */
+export const workflows: Readonly<Record<WorkflowName, Workflow<OperationName>>> = workflowDeclarations;
 
 export const operationNames = Object.keys(contract) as OperationName[];
 
-/** Names of the interface's operations in their order, followed by the additions. */
+/** Names of the interface's operations in their order, followed by the additions and the workflows. */
 export const callNames = Object.keys(operations) as CallName[];
 
-export const toolsetNames = Object.keys(nouns) as Toolset[];
+export const nounNames = Object.keys(nouns) as Noun[];
 
 export function getToolset(name: CallName): Toolset {
-  return toolsets.get(name) ?? toolsetOfAdditions;
+  return isWorkflowName(name) ? toolsetOfWorkflows : (toolsets.get(name) ?? toolsetOfAdditions);
+}
+
+export function isWorkflowName(name: string): name is WorkflowName {
+  return Object.hasOwn(workflowDeclarations, name);
 }
 
 export function isCallName(name: string): name is CallName {

@@ -10,6 +10,7 @@ import type { Actor, ConsumedNonce, Store } from "../store/port.ts";
 import type { AuditedCall } from "./audit/entries.ts";
 import type { Failure } from "./failure.ts";
 import type { Rate } from "./rate-limiter.ts";
+import type { ReportProgress, WorkflowRunners } from "./record-source.ts";
 import type { Admission } from "./steps/admission.ts";
 
 export interface PipelineOptions {
@@ -21,6 +22,7 @@ export interface PipelineOptions {
 export interface PipelineDeps {
   readonly store: Store;
   readonly handlers: Handlers;
+  readonly workflows: WorkflowRunners;
   readonly links: Links;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,6 +44,10 @@ export interface Call {
   readonly admission?: Admission | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
+  /** Ends a workflow when its caller has gone. */
+  readonly signal?: AbortSignal | undefined;
+  /** Reports how far a workflow is. */
+  readonly progress?: ReportProgress | undefined;
   /** The confirmed preview: the call applies once, and only if it still makes the same changes. */
   readonly confirmed?: ConsumedNonce | undefined;
   /** The privacy mode of agents; absent for other callers. */

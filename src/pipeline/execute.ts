@@ -1,8 +1,8 @@
-import { operations } from "../contract/index.ts";
+import { isWorkflowName, operations } from "../contract/index.ts";
 import type { Caller } from "../store/handler-context.ts";
 import { createAccessLog } from "./audit/access-log.ts";
 import { createAccessEntry } from "./audit/entries.ts";
-import type { Answer, Call, PipelineDeps } from "./call.ts";
+import type { Answer, Call, PipelineDeps, PreparedCall } from "./call.ts";
 import { type DryRunResult, runDry } from "./dry-run.ts";
 import { type Failure, toFailure, toProblem } from "./failure.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
@@ -11,6 +11,7 @@ import { createAnswer } from "./steps/answer.ts";
 import { authenticate } from "./steps/authenticate.ts";
 import { prepareCall } from "./steps/prepare.ts";
 import { runReadHandler } from "./steps/run-handler.ts";
+import { runWorkflow } from "./steps/run-workflow.ts";
 import { transact } from "./steps/transact.ts";
 import { validateInput } from "./steps/validate.ts";
 import { describeToken, type TokenDescription } from "./tokens/token-description.ts";
@@ -55,8 +56,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     if ("ok" in admitted) return admitted;
     try {
       const prepared = await prepareCall(call, admitted, clock);
-      const run = prepared.operation.effect === "read" ? runReadHandler : transact;
-      const outcome = await run(deps, prepared);
+      const outcome = await chooseRunner(prepared)(deps, prepared);
       const answer = await createAnswer(store, prepared, outcome, admitted.rate);
       // Changes have their audit entries in their own transaction.
       if (!outcome.changed) await accessLog.record(createAccessEntry(prepared, getStatus(answer)));
@@ -98,6 +98,11 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     flush: () => accessLog.flush(),
     close: () => accessLog.close(),
   };
+}
+
+function chooseRunner({ name, operation }: PreparedCall): typeof runReadHandler {
+  if (isWorkflowName(name)) return runWorkflow;
+  return operation.effect === "read" ? runReadHandler : transact;
 }
 
 function check({ operation, parts }: Call): Failure | undefined {

@@ -37,6 +37,14 @@ export function createSource<T extends TableName>(table: T): Source<Row<T>> {
   return sources[table] as unknown as Source<Row<T>>;
 }
 
+/** Returns a source that reads only these columns of a table, and those that identify a row. Other names are ignored. */
+export function createPartialSource<T extends TableName>(table: T, columns: readonly string[]): Source<Row<T>> {
+  const source = createSource(table);
+  const shape = Object.entries((tables[table] as Table).record.shape);
+  const read = shape.filter(([name]) => columns.includes(name) || source.key.includes(name));
+  return { ...source, codec: createCodec(z.object(Object.fromEntries(read))) as unknown as Codec<Row<T>> };
+}
+
 export const auditSource: Source<AuditEntry> = { name: "audit", key: ["auditId"], codec: createCodec(AuditEntry) };
 
 export const changeSource: Source<ChangeEntry> = {

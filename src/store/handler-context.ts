@@ -2,7 +2,7 @@ import type { Privacy } from "../contract/access/privacy.ts";
 import type { Scope } from "../contract/access/scopes.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventData, EventType } from "../contract/events.ts";
-import type { CallName, EffectOf, Input, Result } from "../contract/index.ts";
+import type { EffectOf, HandledName, Input, Result } from "../contract/index.ts";
 import type { PortalActionInput, PortalActionName, PortalActionResult } from "../contract/portal.ts";
 import type { Reader, Transaction } from "./port.ts";
 
@@ -51,10 +51,10 @@ export interface WriteContext extends HandlerContext {
 }
 
 export type Handlers = {
-  readonly [Name in CallName]: Handler<Name>;
+  readonly [Name in HandledName]: Handler<Name>;
 };
 
-export type Handler<Name extends CallName> = (
+export type Handler<Name extends HandledName> = (
   context: EffectOf<Name> extends "read" ? ReadContext : WriteContext,
   input: Input<Name>,
 ) => Promise<Result<Name>>;

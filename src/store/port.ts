@@ -303,7 +303,8 @@ export type DatabaseState = "ok" | "standby" | "changes_wait";
 
 /** The data of the embedded service. A process has one instance; several processes may share a database. */
 export interface Store {
-  reader(businessId: string): Reader;
+  /** @param columns - what `page` reads of each row, besides its id and the columns of its order; all without */
+  reader(businessId: string, columns?: readonly string[]): Reader;
   /** Runs `work` in one transaction. It commits when `work` resolves and rolls back when it throws. */
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R>;
   /** Appends audit entries of requests that changed nothing, of any tenant. */

@@ -80,8 +80,8 @@ class SqlStore implements Store {
     );
   }
 
-  reader(businessId: string): Reader {
-    return new SqlReader(this.#read, this.#shared, businessId);
+  reader(businessId: string, columns?: readonly string[]): Reader {
+    return new SqlReader(this.#read, this.#shared, businessId, columns);
   }
 
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R> {

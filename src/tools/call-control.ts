@@ -1,11 +1,10 @@
+import type { ReportProgress } from "../upstream/port.ts";
 import type { ToolContext } from "./session.ts";
-
-/** Sends a progress notification to a client that requested it. Errors of closed connections are ignored. */
-export type CallProgress = (progress: number, message: string) => Promise<void>;
 
 /** Progress and cancellation of a long call. */
 export interface CallControl {
-  readonly progress: CallProgress;
+  /** Errors of closed connections are ignored. */
+  readonly progress: ReportProgress;
   /** Aborted when the client cancels. */
   readonly signal: AbortSignal;
 }
@@ -14,7 +13,7 @@ export function createCallControl(context: ToolContext): CallControl {
   return { progress: createProgress(context), signal: context.mcpReq.signal };
 }
 
-function createProgress(context: ToolContext): CallProgress {
+function createProgress(context: ToolContext): ReportProgress {
   const progressToken = context.mcpReq._meta?.progressToken;
   if (progressToken === undefined) return async () => undefined;
   return async (progress, message) => {

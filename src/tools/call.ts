@@ -76,7 +76,7 @@ async function processAdmittedCall(
     const { input, options, notes } = prepareArguments(name, args);
     const control = createCallControl(context);
     const idempotencyKey = isRead ? undefined : getIdempotencyKey(context);
-    const call = { ...callHead, input, idempotencyKey, signal: control.signal };
+    const call = { ...callHead, input, idempotencyKey, ...control };
     const run = (each: UpstreamCall) =>
       isRead ? readTool(session, each, options, control) : callWrite(session, context, each, options, control);
     const { answer, notes: translations } = await runWithFieldNames(session, call, run);

@@ -1,4 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
+import { isWorkflowName } from "../contract/index.ts";
 import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
 import { callTool } from "./call.ts";
 import { isToolName, listToolDefinitions } from "./catalog/definitions.ts";
@@ -44,5 +45,6 @@ export function isAnsweredAtOnce(session: Pick<ToolSession, "settings" | "confir
   if (search && name !== "call_tool") return true;
   const { name: called, arguments: given } = search ? args : { name, arguments: args };
   if (typeof called !== "string" || !isToolName(called) || canAsk(session.confirmation, called)) return false;
+  if (isWorkflowName(called)) return false;
   return given === undefined || (typeof given === "object" && given !== null && !Object.hasOwn(given, "wait"));
 }

@@ -7,9 +7,24 @@ import type { RecordChange, Watch, Watcher } from "../pipeline/change-feed.ts";
 import type { ConsumedNonce, DryRunResult } from "../pipeline/dry-run.ts";
 import { type Failure, toFailure } from "../pipeline/failure.ts";
 import type { Rate } from "../pipeline/rate-limiter.ts";
+import type { RecordSource, ReportProgress, WorkflowRunner, WorkflowRunners } from "../pipeline/record-source.ts";
 import type { Admission } from "../pipeline/steps/admission.ts";
 
-export type { Answer, ConsumedNonce, DryRunResult, Failure, Rate, RecordChange, Success, Watch, Watcher };
+export type {
+  Answer,
+  ConsumedNonce,
+  DryRunResult,
+  Failure,
+  Rate,
+  RecordChange,
+  RecordSource,
+  ReportProgress,
+  Success,
+  Watch,
+  Watcher,
+  WorkflowRunner,
+  WorkflowRunners,
+};
 export { toFailure };
 
 /** Who sends a request. */
@@ -35,6 +50,8 @@ export interface UpstreamCall extends UpstreamCallHead {
   readonly idempotencyKey?: string | undefined;
   /** Aborts the call when the caller disconnects. */
   readonly signal?: AbortSignal | undefined;
+  /** Reports how far a workflow is. */
+  readonly progress?: ReportProgress | undefined;
   /**
    * The admission, if the call was authenticated before its arguments were read. It is then not authenticated again.
    */

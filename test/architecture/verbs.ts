@@ -18,6 +18,7 @@ export const verbs: ReadonlySet<string> = new Set(
 /** Exported functions that read as declarations or as clauses of a query. */
 export const declarations: ReadonlySet<string> = new Set([
   "operation",
+  "workflow",
   "problem",
   "validationProblem",
   "personal",

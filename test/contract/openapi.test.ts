@@ -3,7 +3,7 @@ import ajvFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { commonErrors, listPathVariables } from "../../src/contract/definition/operation.ts";
 import { errorCatalog } from "../../src/contract/errors.ts";
-import { getToolset, operationNames, operations, toolsetNames } from "../../src/contract/index.ts";
+import { getToolset, nounNames, operationNames, operations } from "../../src/contract/index.ts";
 import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read the document without types
@@ -46,7 +46,7 @@ describe("the OpenAPI document", () => {
       security: [{ bearer: [] }],
       components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },
     });
-    expect(document.tags.map((tag: Json) => tag.name)).toEqual(toolsetNames);
+    expect(document.tags.map((tag: Json) => tag.name)).toEqual(nounNames);
   });
 
   test("has no missing and no unused references", () => {

@@ -4,6 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, test } from "vitest";
+import { callNames } from "../../src/contract/index.ts";
 import { send } from "../support/clients/raw-http.ts";
 import { type Home, openHome } from "../support/processes/program.ts";
 
@@ -34,13 +35,13 @@ describe("the program over HTTP", () => {
     for (const mode of ["auto", "legacy", { pin: "2026-07-28" }] as const) {
       const client = new Client(info, { versionNegotiation: { mode } });
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
-      expect((await client.listTools()).tools).toHaveLength(60);
+      expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
       await client.close();
     }
     const client = new FirstMajorClient(info);
     const transport = new FirstMajorTransport(url, { requestInit });
     await client.connect(transport as Parameters<typeof client.connect>[0]);
-    expect((await client.listTools()).tools).toHaveLength(60);
+    expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
     const { content } = await client.callTool({ name: "list_programs", arguments: {} });
     expect(JSON.stringify(content)).toContain(body.data[0].programId);
     await client.close();

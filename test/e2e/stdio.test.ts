@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { describe, expect, test } from "vitest";
+import { callNames } from "../../src/contract/index.ts";
 import { type Home, openHome } from "../support/processes/program.ts";
 
 const info = { name: "test", version: "1.0.0" };
@@ -97,7 +98,7 @@ describe("the program over stdio", () => {
   test("works without a token: it creates a temporary one and revokes it", async () => {
     const home = await openHome();
     const client = await (clients["2026-07-28"] as Start)(home, ["--database", home.database]);
-    expect((await client.listTools()).tools).toHaveLength(60);
+    expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
     // A client may have started it before, to see which revision it speaks.
     const [token, ...others] = await inUse(home);
     expect(others).toEqual([]);
@@ -174,7 +175,7 @@ describe("the program over stdio", () => {
     const numbers = answers.map(({ id }) => id).filter((id) => typeof id === "number");
     expect(numbers.toSorted()).toEqual([1, 2, 3, 4, 5]);
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
-    expect(byId.get(2).result.tools).toHaveLength(60);
+    expect(byId.get(2).result.tools).toHaveLength(callNames.length + 1);
     expect(byId.get(3).result.structuredContent.data.length).toBeGreaterThan(0);
     expect(byId.get(4).error.code).toBe(-32602);
     expect(byId.get(5).error.code).toBe(-32601);

@@ -9,6 +9,7 @@ import { handlers } from "../../src/service/index.ts";
 import type { Handlers } from "../../src/store/handler-context.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
+import { workflowRunners } from "../../src/workflows/index.ts";
 import { rest } from "../support/clients/raw-http.ts";
 import { createFactory } from "../support/data/seed-factory.ts";
 import { readState } from "../support/data/state.ts";
@@ -35,7 +36,8 @@ async function withHandlers(replaced: Partial<Handlers>, work: (bench: Bench) =>
   const log = pino({}, { write: (line) => lines.push(line) });
   const links = createSignedUrls(store, async () => "http://127.0.0.1");
   const options = { requestsPerMinute: 300, exportIntervalSeconds: 300, idempotencyStrict: false };
-  const pipeline = createPipeline({ store, handlers: { ...handlers, ...replaced }, links, clock, log, options });
+  const all = { ...handlers, ...replaced };
+  const pipeline = createPipeline({ store, handlers: all, workflows: workflowRunners, links, clock, log, options });
   await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: clock.now().toISOString() });
   const { token } = await issueToken(store, { businessId: "biz_one", name: "test", scopes, expiresAt: null });
   const call: Bench["call"] = (operation, { params = {}, body, key }) =>

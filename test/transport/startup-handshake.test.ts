@@ -5,6 +5,7 @@ import { type App, createApp } from "../../src/app/app.ts";
 import { type StartupHandshake, startHandshake } from "../../src/app/startup.ts";
 import { issueProcessToken } from "../../src/commands/tokens/local-token.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
+import { callNames } from "../../src/contract/index.ts";
 import type { StdioTransport } from "../../src/transport/stdio/stdio-transport.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 
@@ -103,7 +104,7 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
     const { app, token } = await open(config);
     app.connectStdio(token, handshake.transport);
     expect((await calling).structuredContent).toMatchObject({ data: { upstream: "embedded" } });
-    expect((await client.listTools()).tools).toHaveLength(60);
+    expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
     const ids = heard.flatMap((message) => ("id" in message ? [message.id] : []));
     expect(new Set(ids).size).toBe(ids.length);
   });

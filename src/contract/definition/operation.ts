@@ -7,9 +7,9 @@ import { PageMeta } from "./page.ts";
 /** The effect of a call. MCP hints and the need for a transaction follow from it. */
 export type Effect = "read" | "create" | "update" | "destroy" | "send";
 
-type Shape = Readonly<Record<string, z.ZodType>>;
+export type Shape = Readonly<Record<string, z.ZodType>>;
 
-interface Declaration<
+export interface Declaration<
   Path extends string,
   Query extends Shape,
   Body extends Shape,
@@ -91,6 +91,17 @@ export function operation<
   Body extends Shape = Record<never, never>,
   const E extends Effect = Effect,
 >(declaration: Declaration<Path, Query, Body, Data, E> & Readable<E>): Operation<Path, Query, Body, Data, E> {
+  return createOperation(declaration);
+}
+
+/** Completes a declaration. Operations of the interface are declared with {@link operation}. */
+export function createOperation<
+  Path extends string,
+  Query extends Shape,
+  Body extends Shape,
+  Data extends z.ZodType,
+  E extends Effect,
+>(declaration: Declaration<Path, Query, Body, Data, E>): Operation<Path, Query, Body, Data, E> {
   const query = declaration.query ?? ({} as Query);
   const variables = listPathVariables(declaration.path).map((name) => [name, Id] as const);
   const names = Object.keys(query);

@@ -25,7 +25,7 @@ export async function loadView(reader: Reader, scopes: ReadonlySet<Scope>): Prom
 /** Removes from a handler's result what the caller may not see. */
 export async function redactResult(
   store: Store,
-  { operation, caller, call }: PreparedCall,
+  { operation, caller, call }: Pick<PreparedCall, "operation" | "caller" | "call">,
   result: unknown,
 ): Promise<unknown> {
   const { privacy } = call;

@@ -1,3 +1,4 @@
+import type { HandledName } from "../../contract/index.ts";
 import { createRandomToken } from "../../lib/crypto/crypto.ts";
 import { createId } from "../../lib/ids.ts";
 import type { HandlerContext, ReadContext, WriteContext } from "../../store/handler-context.ts";
@@ -9,11 +10,14 @@ import { applyConfirmation } from "../confirmation.ts";
 import { requireScopes } from "./authorize.ts";
 import { checkQuota } from "./quota.ts";
 
-type AnyHandler = (work: ReadContext | WriteContext, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+export type AnyHandler = (
+  work: ReadContext | WriteContext,
+  input: Readonly<Record<string, unknown>>,
+) => Promise<unknown>;
 
 /** Runs the handler of an operation that reads. */
 export async function runReadHandler(deps: PipelineDeps, call: PreparedCall): Promise<Outcome> {
-  const handler = deps.handlers[call.name] as AnyHandler;
+  const handler = deps.handlers[call.name as HandledName] as AnyHandler;
   const store = deps.store.reader(call.caller.businessId);
   const result = await handler({ ...createHandlerContext(deps, call), store }, call.input);
   return { result, replayed: false, changed: false };
@@ -29,7 +33,7 @@ export async function runWriteHandler(
   const { quota } = operation;
   if (quota) await checkQuota(deps.options, prepared, transaction, quota);
   return recordChanges(transaction, toAuditContext(prepared), async (emit) => {
-    const handler = deps.handlers[name] as AnyHandler;
+    const handler = deps.handlers[name as HandledName] as AnyHandler;
     const result = await handler({ ...createHandlerContext(deps, prepared), store: transaction, emit }, input);
     if (call.confirmed) await applyConfirmation(transaction, call.confirmed);
     if (quota) await transaction.useQuota(caller.tokenId, quota);
@@ -37,7 +41,10 @@ export async function runWriteHandler(
   });
 }
 
-function createHandlerContext({ links }: PipelineDeps, { caller, now, call }: PreparedCall): HandlerContext {
+export function createHandlerContext(
+  { links }: Pick<PipelineDeps, "links">,
+  { caller, now, call }: PreparedCall,
+): HandlerContext {
   return {
     caller,
     links,

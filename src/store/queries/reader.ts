@@ -4,6 +4,7 @@ import type { LoggedEvent } from "../../contract/event-log.ts";
 import {
   auditSource,
   changeSource,
+  createPartialSource,
   createSource,
   type Db,
   eventSource,
@@ -43,11 +44,14 @@ export class SqlReader implements Reader {
   readonly businessId: string;
   protected readonly db: Db;
   protected readonly shared: Shared;
+  /** The columns of a page's rows; all if undefined. */
+  readonly #columns: readonly string[] | undefined;
 
-  constructor(db: Db, shared: Shared, businessId: string) {
+  constructor(db: Db, shared: Shared, businessId: string, columns?: readonly string[]) {
     this.db = db;
     this.shared = shared;
     this.businessId = businessId;
+    this.#columns = columns;
   }
 
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined> {
@@ -83,7 +87,9 @@ export class SqlReader implements Reader {
     page: PageRequest,
     wanted?: (row: Row<T>) => boolean,
   ): Promise<PageOf<Row<T>>> {
-    return this.#page(createSource(table), query, listOrders[order], page, wanted);
+    const sort = listOrders[order];
+    const source = this.#columns ? createPartialSource(table, [...this.#columns, sort.column]) : createSource(table);
+    return this.#page(source, query, sort, page, wanted);
   }
 
   pageAudit(

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Scope } from "../../contract/access/scopes.ts";
 import { validationProblem } from "../../contract/errors.ts";
-import { getToolset, isOperationName, operations } from "../../contract/index.ts";
+import { getToolset, operations } from "../../contract/index.ts";
 import { findSimilar } from "../../lib/did-you-mean.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
 import { callTool } from "../call.ts";
@@ -162,7 +162,7 @@ function describeForSearch(name: ToolName): {
   if (name === connectionName)
     return { summary: connectionSummary, noun: "the connection", details: connectionDetails };
   const { summary, description: details = "" } = operations[name];
-  return { summary, noun: isOperationName(name) ? getToolset(name) : "events", details };
+  return { summary, noun: name === "list_events" ? "events" : getToolset(name), details };
 }
 
 /** Splits text into lower-case words with one spelling and without plural endings. */

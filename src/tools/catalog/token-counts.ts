@@ -61,6 +61,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_audit_entry: 56,
   list_audit_entries: 111,
   list_events: 114,
+  get_review_progress: 106,
   get_connection: 55,
   find_tools: 101,
   describe_tool: 58,

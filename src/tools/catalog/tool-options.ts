@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type CallName, operations } from "../../contract/index.ts";
+import { type CallName, isWorkflowName, operations } from "../../contract/index.ts";
 import { hasFieldNames } from "../fields/field-maps.ts";
 import type { Selection } from "../results/field-selection.ts";
 
@@ -35,7 +35,7 @@ export interface ToolArguments {
   readonly shape: Readonly<Record<string, z.ZodType>>;
   /** The tool's own options. */
   readonly options: z.ZodObject;
-  /** Whether the tool has a `limit`. */
+  /** Whether the tool's `limit` has a default of its own for tools. */
   readonly hasLimit: boolean;
 }
 
@@ -48,7 +48,7 @@ export function getToolArguments(name: CallName): ToolArguments {
     const { params, body, queryObject } = operations[name];
     const options = z.strictObject(createOptionShape(name));
     const shape = { ...params.shape, ...body?.shape, ...queryObject.shape, ...options.shape };
-    cached = { shape, options, hasLimit: Object.hasOwn(queryObject.shape, "limit") };
+    cached = { shape, options, hasLimit: Object.hasOwn(queryObject.shape, "limit") && !isWorkflowName(name) };
     cache.set(name, cached);
   }
   return cached;

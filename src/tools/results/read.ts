@@ -1,5 +1,6 @@
 import type { PageMeta } from "../../contract/definition/page.ts";
-import { type CallName, operations } from "../../contract/index.ts";
+import type { Gaps } from "../../contract/definition/workflow.ts";
+import { type CallName, isWorkflowName, operations } from "../../contract/index.ts";
 import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
 import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";
@@ -40,7 +41,10 @@ export async function readTool(
     const answer = await upstream.call(call);
     if (!answer.ok) return answer;
     const fitted = await fitData(call.operation, answer, view, maxBytes);
-    return { ...fitted, notes: [...createBoundNotes(call, answer.data), ...fitted.notes] };
+    const notes = isWorkflowName(call.operation)
+      ? createGapNotes(answer.data as Gaps)
+      : createBoundNotes(call, answer.data);
+    return { ...fitted, notes: [...notes, ...fitted.notes] };
   }
   const pages = await readPages(call.input, {
     async requestPage(input) {
@@ -88,6 +92,19 @@ function createBoundNotes({ operation, input }: UpstreamCall, data: unknown): re
   const advice = limit < maxRows ? ` Call again with a limit of up to ${maxRows}.` : "";
   const bound = Object.hasOwn(queryObject.shape, "limit") ? `limit ${limit}` : `${limit} rows, its maximum`;
   return [`The list is truncated at ${bound}: there may be more rows.${advice}`];
+}
+
+/** Returns notes on what a workflow's answer lacks. */
+function createGapNotes({ omitted = [], truncated = [], incomplete = [] }: Gaps): readonly string[] {
+  return [
+    ...truncated.map(
+      ({ list, shown, of }) => `${list}: ${shown} of ${of} are shown. Raise limit or narrow the filters.`,
+    ),
+    ...omitted.map(({ what, scope }) => `Left out, because the token lacks ${scope}: ${what}.`),
+    ...incomplete.map(
+      ({ operation, rows }) => `Incomplete: only the first ${rows} rows of ${operation} were read. Narrow the filters.`,
+    ),
+  ];
 }
 
 /** Returns data as the view shows them, truncated to fit. */

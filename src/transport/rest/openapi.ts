@@ -11,7 +11,7 @@ import { errorCatalog, type ProblemCode } from "../../contract/errors.ts";
 import { ExportJob } from "../../contract/exports.ts";
 import { Feedback } from "../../contract/feedback.ts";
 import { File, FileDownload } from "../../contract/files.ts";
-import { getToolset, type OperationName, operationNames, operations, toolsetNames } from "../../contract/index.ts";
+import { getToolset, nounNames, type OperationName, operationNames, operations } from "../../contract/index.ts";
 import { NoPayment, Payment } from "../../contract/payments.ts";
 import { Applicant, Person, PersonExpansion, PersonSchema } from "../../contract/persons.ts";
 import { Branding, Program, Round, Track } from "../../contract/programs.ts";
@@ -83,7 +83,7 @@ export function createOpenapiDocument(): Json {
     },
     servers: [{ url: "/integrations/v1", description: "This service" }],
     security: [{ bearer: [] }],
-    tags: toolsetNames.map((toolset) => ({ name: toolset, description: `Operations on ${toolset}.` })),
+    tags: nounNames.map((toolset) => ({ name: toolset, description: `Operations on ${toolset}.` })),
     paths,
     components: {
       securitySchemes: {

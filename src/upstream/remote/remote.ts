@@ -4,7 +4,7 @@ import { excludeSensitiveScopes, isScope, type Scope, sensitiveScope } from "../
 import { tokenPattern, visibleTokenChars } from "../../contract/access/token-format.ts";
 import { type InputParts, type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { Problem, problem } from "../../contract/errors.ts";
-import { type CallName, operations } from "../../contract/index.ts";
+import { type CallName, isWorkflowName, operations, type WorkflowName } from "../../contract/index.ts";
 import type { PersonSchema } from "../../contract/persons.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
@@ -12,6 +12,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Telemetry } from "../../lib/telemetry.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import { removePersonalAnswers } from "../../pipeline/personal-answers.ts";
+import { runOnReader } from "../../pipeline/record-source.ts";
 import { authorize, authorizeInput, confineScopes, requireScopes } from "../../pipeline/steps/authorize.ts";
 import { checkIdempotencyKey } from "../../pipeline/steps/idempotency.ts";
 import { createRedactor, type Redactor } from "../../pipeline/steps/redact.ts";
@@ -31,12 +32,14 @@ import type {
   UpstreamCallHead,
   Watch,
   Watcher,
+  WorkflowRunners,
 } from "../port.ts";
 import { withShownSearch } from "../privacy/shown-search.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { HttpClient } from "./http-client.ts";
 import { withPersonsCursor } from "./persons-cursor.ts";
 import { createRateThrottle, type RateThrottle } from "./rate-throttle.ts";
+import { createRemoteReader } from "./record-reader.ts";
 import { createRequester, type Request } from "./requester.ts";
 import { createRetryPolicy } from "./retry-policy.ts";
 import { createScopeCache, type ScopeCache } from "./scope-cache.ts";
@@ -55,6 +58,7 @@ export interface RemoteOptions {
   readonly circuitBreaker: CircuitBreaker;
   /** Consumes a confirmation, across processes. Returns false if it was consumed before. */
   readonly consumeNonce: (realm: string, confirmed: ConsumedNonce) => Promise<boolean>;
+  readonly workflows: WorkflowRunners;
   readonly clock: Clock;
   readonly log: Log;
   readonly telemetry: Telemetry;
@@ -163,7 +167,27 @@ class Remote {
     return toFailureOf(() => void validateInput(operations[operation], splitInput(operations[operation], input)));
   }
 
-  async call(call: UpstreamCall): Promise<Answer> {
+  call(call: UpstreamCall): Promise<Answer> {
+    return isWorkflowName(call.operation) ? this.#runWorkflow(call, call.operation) : this.#callOperation(call);
+  }
+
+  async #runWorkflow(call: UpstreamCall, name: WorkflowName): Promise<Answer> {
+    const { workflows, clock } = this.#options;
+    const { token = "", signal, progress } = call;
+    try {
+      this.identify(token);
+      const { params, query } = this.#admitted(call);
+      const workflowCall = { name, input: { ...params, ...query }, now: clock.now(), signal, progress };
+      const reader = createRemoteReader(call, (own) => this.#callOperation(own));
+      const data = await runOnReader(workflows, workflowCall, reader);
+      const rate = { ...this.#throttle.getRate(token), windowSeconds: 60 };
+      return { ok: true, status: 200, data, rate, replayed: false };
+    } catch (error) {
+      return this.#refused(error, call);
+    }
+  }
+
+  async #callOperation(call: UpstreamCall): Promise<Answer> {
     const { operation: name, token = "", confirmed } = call;
     const operation = operations[name];
     try {

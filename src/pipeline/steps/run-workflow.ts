@@ -1,0 +1,72 @@
+import * as z from "zod";
+import type { PageOf } from "../../contract/definition/operation.ts";
+import { type Operation, splitInput } from "../../contract/definition/operation.ts";
+import { operations, type WorkflowName } from "../../contract/index.ts";
+import type { Outcome, PipelineDeps, PreparedCall } from "../call.ts";
+import { type ListName, pickRowSchema, type RecordName, type RecordReader, runOnReader } from "../record-source.ts";
+import { authorize, authorizeInput } from "./authorize.ts";
+import { redactResult } from "./redact.ts";
+import { type AnyHandler, createHandlerContext } from "./run-handler.ts";
+import { validateInput } from "./validate.ts";
+
+/** Rows read at a time: enough that a query costs little of it, few enough that other callers hardly wait. */
+const batchRows = 1_000;
+
+/** Runs a workflow on the tenant's records, as far as the caller's scopes show them. */
+export async function runWorkflow(deps: PipelineDeps, prepared: PreparedCall): Promise<Outcome> {
+  const { input, now, call } = prepared;
+  const name = prepared.name as WorkflowName;
+  const { signal, progress } = call;
+  const reader = createEmbeddedReader(deps, prepared);
+  const result = await runOnReader(deps.workflows, { name, input, now, signal, progress }, reader);
+  return { result, replayed: false, changed: false };
+}
+
+/** Reads through the service's own handlers, one batch after the other. */
+function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): RecordReader {
+  const { store } = deps;
+  const { caller, call } = prepared;
+  const { businessId } = caller;
+  const context = createHandlerContext(deps, prepared);
+
+  function prepareInput(operation: Operation, given: Readonly<Record<string, unknown>>) {
+    authorize(caller, operation);
+    const input = validateInput(operation, splitInput(operation, given));
+    authorizeInput(caller, operation, input);
+    return input;
+  }
+
+  async function* list(name: ListName, filter: Readonly<Record<string, unknown>>, fields: readonly string[]) {
+    const operation = operations[name];
+    const input = prepareInput(operation, filter);
+    const shown = { ...operation, data: z.array(pickRowSchema(name, fields)) };
+    const columns = listColumns(operation, fields);
+    const handler = deps.handlers[name] as AnyHandler;
+    const reading = { ...context, store: store.reader(businessId, columns) };
+    let lastEvaluatedKey: string | undefined;
+    do {
+      const result = await handler(reading, { ...input, limit: batchRows, lastEvaluatedKey });
+      const { rows, ...page } = operation.paginated
+        ? (result as PageOf<unknown>)
+        : { rows: result as readonly unknown[], lastEvaluatedKey: undefined };
+      lastEvaluatedKey = page.lastEvaluatedKey;
+      yield (await redactResult(store, { operation: shown, caller, call }, rows)) as readonly Record<string, unknown>[];
+    } while (lastEvaluatedKey !== undefined);
+    return true;
+  }
+
+  async function get(name: RecordName, given: Readonly<Record<string, unknown>>) {
+    const operation = operations[name];
+    const handler = deps.handlers[name] as AnyHandler;
+    const result = await handler({ ...context, store: store.reader(businessId) }, prepareInput(operation, given));
+    return redactResult(store, { operation, caller, call }, result);
+  }
+
+  return { list, get };
+}
+
+/** The columns that the fields of a list's rows need: answers to a form are redacted by the form that the record names. */
+function listColumns({ paginated }: Operation, fields: readonly string[]): readonly string[] | undefined {
+  if (!paginated) return undefined;
+  return fields.includes("fields") ? [...fields, "schemaId", "schemaVersion"] : fields;
+}

@@ -1,0 +1,5 @@
+import type { WorkflowRunners } from "../upstream/port.ts";
+import { get_review_progress } from "./review-progress.ts";
+
+/** A function for every workflow. A missing or misspelt one fails the type check. */
+export const workflowRunners: WorkflowRunners = { get_review_progress };
