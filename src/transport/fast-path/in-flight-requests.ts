@@ -1,4 +1,4 @@
-import { createBag } from "../../lib/bag.ts";
+import { createUnorderedSet } from "../../lib/unordered-set.ts";
 
 /** Requests that are being answered, so that their clients can cancel them. */
 export interface InFlightRequests {
@@ -18,12 +18,12 @@ interface InFlightRequest {
 }
 
 export function createInFlightRequests(): InFlightRequests {
-  const inFlight = createBag<InFlightRequest>();
+  const inFlight = createUnorderedSet<InFlightRequest>();
   return {
     begin(connection, requestId, controller) {
       if (connection === undefined) return () => undefined;
-      const slot = inFlight.put({ connection, requestId, controller });
-      return () => inFlight.take(slot);
+      const slot = inFlight.add({ connection, requestId, controller });
+      return () => inFlight.delete(slot);
     },
     cancel(connection, requestId) {
       if (connection === undefined || requestId === undefined) return;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { createBag } from "../../lib/bag.ts";
+import { createUnorderedSet } from "../../lib/unordered-set.ts";
 
 /** Limits how many requests are served at once. */
 export interface ConcurrencyLimiter {
@@ -17,14 +17,14 @@ export const slowClientAfterMs = 2_000;
  * clients that send or read one byte at a time must not keep out the others.
  */
 export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
-  const taken = createBag<{ readonly response: ServerResponse; readonly sinceMs: number }>();
+  const taken = createUnorderedSet<{ readonly response: ServerResponse; readonly sinceMs: number }>();
 
   function makeRoom(): boolean {
     const before = performance.now() - slowClientAfterMs;
     const isProcessing = ({ req, writableEnded }: ServerResponse) => req.complete && !writableEnded;
     const slowest = taken.find(({ response, sinceMs }) => sinceMs <= before && !isProcessing(response));
     if (!slowest) return false;
-    taken.take(slowest);
+    taken.delete(slowest);
     slowest.item.response.destroy();
     return true;
   }
@@ -35,13 +35,13 @@ export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
     },
     enter(response) {
       if (taken.size >= places && !makeRoom()) return false;
-      const place = taken.put({ response, sinceMs: performance.now() });
-      response.on("close", () => taken.take(place));
+      const place = taken.add({ response, sinceMs: performance.now() });
+      response.on("close", () => taken.delete(place));
       return true;
     },
     leave(response) {
       const place = taken.find((each) => each.response === response);
-      if (place) taken.take(place);
+      if (place) taken.delete(place);
     },
   };
 }
