@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  chooseEncoding,
-  composeJsonText,
-  countRowsThatFit,
-  measureJsonBytes,
-  toJsonText,
-} from "../../src/lib/json-cache.ts";
+import { composeJsonText, countRowsThatFit, measureJsonBytes, toJsonText } from "../../src/lib/json-cache.ts";
 
 test("composed JSON text equals JSON.stringify's, whatever parts are cached", () => {
   fc.assert(
@@ -28,16 +22,6 @@ test("composed JSON text equals JSON.stringify's, whatever parts are cached", ()
 test("undefined in a list becomes null, as in JSON", () => {
   const message = { list: [undefined, null, 1], text: undefined };
   expect(composeJsonText(message)).toBe(JSON.stringify(message));
-});
-
-test("a text has the same bytes in the chosen encoding", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: "binary" }), fc.string(), (any, ascii) => {
-      for (const text of [any, ascii])
-        expect(Buffer.from(text, chooseEncoding(text))).toEqual(Buffer.from(text, "utf8"));
-    }),
-  );
-  expect([chooseEncoding("ASCII"), chooseEncoding("né")]).toEqual(["latin1", "utf8"]);
 });
 
 test("as many rows are counted as fit the byte limit of a list", () => {

@@ -1,11 +1,9 @@
 import type { ServerResponse } from "node:http";
-import { chooseEncoding } from "../../lib/json-cache.ts";
 
 /** A response whose head is written. */
 interface PendingResponse {
   readonly response: ServerResponse;
   readonly text: string;
-  readonly bytes: number;
 }
 
 let pending: PendingResponse[] = [];
@@ -15,13 +13,13 @@ let pending: PendingResponse[] = [];
  * then, so that a client that reads several wakes up once. Without it, a short call over HTTP at full load took half as much
  * processor time again (docs/decisions/0009-fast-path.md).
  */
-export function endInBatch(response: ServerResponse, text: string, bytes: number): void {
+export function endInBatch(response: ServerResponse, text: string): void {
   if (pending.length === 0) setImmediate(endAll);
-  pending.push({ response, text, bytes });
+  pending.push({ response, text });
 }
 
 function endAll(): void {
   const responses = pending;
   pending = [];
-  for (const { response, text, bytes } of responses) response.end(text, chooseEncoding(text, bytes));
+  for (const { response, text } of responses) response.end(text);
 }

@@ -54,16 +54,15 @@ export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): Ht
     const answer = await fastPath.answer(message, connection, controller);
     if (!answer) return false;
     const text = composeJsonText(answer);
-    const bytes = Buffer.byteLength(text);
     const headers: OutgoingHttpHeaders = {
       "content-type": "application/json",
-      "content-length": bytes,
+      "content-length": Buffer.byteLength(text),
       "x-request-id": requestId,
     };
     const sessionId = request.headers["mcp-session-id"];
     if (sessionId !== undefined) headers["mcp-session-id"] = sessionId;
     response.writeHead(200, headers);
-    endInBatch(response, text, bytes);
+    endInBatch(response, text);
     return true;
   };
 }

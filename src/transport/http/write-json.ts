@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import { chooseEncoding } from "../../lib/json-cache.ts";
 
 /** Answers with JSON text. Closes the connection if too much of the request's body is unread. */
 export function writeJson(
@@ -17,7 +16,7 @@ export function writeJson(
   };
   if (!isSoonComplete(response)) all["connection"] = "close";
   response.writeHead(status, all);
-  response.end(body, chooseEncoding(body, bytes));
+  response.end(body);
 }
 
 /** A longer body is not read to the end only to be discarded. */

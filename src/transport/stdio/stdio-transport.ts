@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
-import { chooseEncoding, composeJsonText } from "../../lib/json-cache.ts";
+import { composeJsonText } from "../../lib/json-cache.ts";
 import { waitAtMost } from "../../lib/timeout.ts";
 import { listenMethod } from "../server-info.ts";
 
@@ -192,6 +192,6 @@ export class StdioTransport implements Transport {
     if (this.#isClosed) throw new Error("The connection is closed");
     const { output } = this.#streams;
     const line = `${composeJsonText(message)}\n`;
-    if (!output.write(line, chooseEncoding(line))) await once(output, "drain");
+    if (!output.write(line)) await once(output, "drain");
   }
 }
