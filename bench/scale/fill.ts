@@ -60,7 +60,7 @@ export async function fill(name: EngineName, database: string, size: number): Pr
   for (const index of indexes) await write.schema.dropIndex(index.name).execute();
   const rows = new Rows(size);
   const count = await insertAll(engine, way.each, rows);
-  for (const index of indexes) await engine.alone((db) => sql.raw(index.sql).execute(db));
+  for (const index of indexes) await engine.transactExclusively((db) => sql.raw(index.sql).execute(db));
   await engine.close();
   const sizeBytes = await tidy(database, way);
   return { landmarks: rows.landmarks, rows: count, sizeBytes };

@@ -9,7 +9,7 @@ import { createTokenAdmin, type TokenAdmin } from "../pipeline/tokens/tokens.ts"
 import type { Retention } from "../retention/retention.ts";
 import { handlers } from "../service/index.ts";
 import { openBlobStore } from "../store/blobs/open-blob-store.ts";
-import type { ContentStore, Store } from "../store/port.ts";
+import type { BlobStore, Store } from "../store/port.ts";
 import type { HttpServer } from "../transport/http/server.ts";
 import type { ServerFactory } from "../transport/mcp-server.ts";
 import { connectStdio, type StdioConnection } from "../transport/stdio/connect-stdio.ts";
@@ -36,7 +36,7 @@ export type { AppOptions, PortalServices, Webhooks };
 /** The program, constructed from its configuration. */
 export interface App {
   readonly store: Store;
-  readonly content: ContentStore;
+  readonly content: BlobStore;
   readonly pipeline: OperationPipeline;
   readonly tokens: TokenAdmin;
   readonly upstream: Upstream;

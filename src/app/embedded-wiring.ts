@@ -1,7 +1,7 @@
 import type { Config } from "../config/load.ts";
 import { limits } from "../contract/access/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
-import type { Protect } from "../exports/render.ts";
+import type { ProtectRow } from "../exports/render.ts";
 import { ExportWorker } from "../exports/worker.ts";
 import { createTextCipher } from "../lib/crypto/envelope-encryption.ts";
 import { version } from "../lib/version.ts";
@@ -54,7 +54,7 @@ export function connectEmbedded(
 ) {
   const webhooks = connectWebhooks(config, serverKey, local);
   const { artifacts, handlesOf } = places;
-  const createProtection = (businessId: string): Protect => {
+  const createProtection = (businessId: string): ProtectRow => {
     const handles = handlesOf(businessId);
     return (schema, row) => protectRecord(schema, row, handles);
   };

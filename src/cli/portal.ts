@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { actCommands } from "../commands/portal-options.ts";
+import { portalCommands } from "../commands/portal-options.ts";
 import type { Options } from "../commands/terminal/output.ts";
 import { loadConfig } from "../config/load.ts";
 import { addOptions } from "../config/options.ts";
@@ -7,14 +7,14 @@ import { addExamples } from "./help.ts";
 import { businessOption, createChoiceOption, createSubcommand, jsonOption, parseWholeNumber } from "./options.ts";
 
 export function addPortal(portal: Command): void {
-  for (const { name, act, description, example, options } of actCommands) {
+  for (const { name, act, description, example, options } of portalCommands) {
     const sub = createSubcommand(portal, name, description, "portal").option(...businessOption);
     for (const { flags, description: help, required, choices } of options) {
       sub.addOption(createChoiceOption(flags, help, choices).makeOptionMandatory(required));
     }
     addExamples(sub, [`portal ${name} ${example}`, description.charAt(0).toLowerCase() + description.slice(1)]);
     sub.action(async (given: Options) =>
-      (await import("../commands/portal.ts")).runAct(loadConfig(process.env, given), act, given),
+      (await import("../commands/portal.ts")).runPortalAction(loadConfig(process.env, given), act, given),
     );
   }
 }

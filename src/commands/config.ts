@@ -7,7 +7,7 @@ import { UsageError } from "../config/usage-error.ts";
 import { serviceUrl } from "../config/values.ts";
 import type { Host, JsonObject, Secret, ServerEntry } from "./hosts/host.ts";
 import { blank, createSettingsFile, type HostName, hosts, resolvePlace } from "./hosts/hosts.ts";
-import { chooseLaunch, getRunning, type Launcher } from "./hosts/launch.ts";
+import { chooseLaunch, getRunningProcess, type Launcher } from "./hosts/launch.ts";
 import { formatServerTable, mergeSettings } from "./hosts/merge.ts";
 import { readSettings, replaceSettings } from "./hosts/write.ts";
 import { getTextOption, note, type Options, print, printJson } from "./terminal/output.ts";
@@ -121,7 +121,12 @@ function createStdioServer(env: Environment, options: Options): Wanted {
   const launcher = (getTextOption(options, "launch") ?? "auto") as Launcher;
   const secret = token !== undefined || baseUrl !== undefined ? createSecret(tokenName, token, options) : undefined;
   return {
-    server: { kind: "stdio", ...chooseLaunch(getRunning(env), launcher), env: Object.fromEntries(carried), secret },
+    server: {
+      kind: "stdio",
+      ...chooseLaunch(getRunningProcess(env), launcher),
+      env: Object.fromEntries(carried),
+      secret,
+    },
     left: left.map(([, { variable }]) => variable),
   };
 }

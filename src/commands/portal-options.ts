@@ -2,19 +2,19 @@ import * as z from "zod";
 import { type PortalActionName, portalActionDeclarations } from "../contract/portal.ts";
 
 /** The command-line option of an input field. */
-export interface ActOption {
+export interface PortalOption {
   readonly flags: string;
   readonly description: string;
   readonly required: boolean;
   readonly choices: readonly string[];
 }
 
-export interface ActCommand {
+export interface PortalCommand {
   readonly name: string;
   readonly act: PortalActionName;
   readonly description: string;
   readonly example: string;
-  readonly options: readonly ActOption[];
+  readonly options: readonly PortalOption[];
 }
 
 interface Declared {
@@ -74,7 +74,7 @@ const commands = {
 /** Fields that are computed from the file. */
 const ofTheFile = new Set(["fileName", "sizeBytes", "sha256"]);
 
-const fileOption: ActOption = {
+const fileOption: PortalOption = {
   flags: "--file <path>",
   description: "the file to attach",
   required: true,
@@ -85,9 +85,9 @@ const fileOption: ActOption = {
  * A command for each portal action, with an option for each field: `--track-id` for `trackId`. Values other than text
  * are JSON.
  */
-export const actCommands: readonly ActCommand[] = Object.entries(commands).map(([name, { act, example }]) => {
+export const portalCommands: readonly PortalCommand[] = Object.entries(commands).map(([name, { act, example }]) => {
   const fields = listFields(act).filter((field) => act !== "attach_file" || !ofTheFile.has(field.name));
-  const options = fields.map(createActOption);
+  const options = fields.map(createPortalOption);
   return {
     name,
     act,
@@ -114,7 +114,7 @@ export function listFields(act: PortalActionName): Field[] {
   }));
 }
 
-function createActOption({ name, schema, required }: Field): ActOption {
+function createPortalOption({ name, schema, required }: Field): PortalOption {
   const { enum: words, type, description = describeField(name), default: preset } = schema;
   const choices = type === "boolean" ? ["true", "false"] : (words ?? []).map(String);
   const value = choices.length > 0 ? choices.join("|") : type === "string" ? "text" : "json or @file";

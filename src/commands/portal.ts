@@ -16,7 +16,7 @@ import { chooseBusiness } from "./tokens/tokens.ts";
  * Performs a portal action as the person whose action it is, and prints the record.
  * @throws UsageError for options that do not fit; Error with the problem's code when the action is refused
  */
-export async function runAct(config: Config, act: PortalActionName, options: Options): Promise<void> {
+export async function runPortalAction(config: Config, act: PortalActionName, options: Options): Promise<void> {
   const given = collectInput(act, options);
   await withApp(config, async (app) => {
     if (!app.portalServices) throw new UsageError("The product's own service has a portal of its own");

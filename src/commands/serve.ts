@@ -6,7 +6,7 @@ import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { version } from "../lib/version.ts";
-import { chooseLaunch, getRunning } from "./hosts/launch.ts";
+import { chooseLaunch, getRunningProcess } from "./hosts/launch.ts";
 import { databaseWaitMs, openApp } from "./open-app.ts";
 import { onBrokenPipe } from "./terminal/broken-pipe.ts";
 import { print } from "./terminal/output.ts";
@@ -166,7 +166,7 @@ function formatBanner(origin: string, config: Config, token: string | undefined)
     return `${[...addresses, ...made].join("\n")}\n`;
   }
   const overHttp = { type: "http", url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };
-  const overStdio = { ...chooseLaunch(getRunning(process.env), "auto"), env: { PROGRAMME_TOKEN: token } };
+  const overStdio = { ...chooseLaunch(getRunningProcess(process.env), "auto"), env: { PROGRAMME_TOKEN: token } };
   const formatSettings = (server: object) => JSON.stringify({ mcpServers: { programme: server } }, null, 2);
   return [
     ...addresses,

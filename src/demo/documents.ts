@@ -1,4 +1,4 @@
-import type { ContentStore } from "../store/port.ts";
+import type { BlobStore } from "../store/port.ts";
 import documents from "./data/documents.json" with { type: "json" };
 import { fillPlaceholders, hostileProjects, listProjects, type Project } from "./texts.ts";
 
@@ -16,7 +16,7 @@ export interface Documents {
   readonly statement: Document;
 }
 
-export async function storeDocuments(content: ContentStore): Promise<Documents> {
+export async function storeDocuments(content: BlobStore): Promise<Documents> {
   const store = async (contentType: string, text: string): Promise<Document> => {
     const bytes = Buffer.from(text);
     return { contentType, sizeBytes: bytes.byteLength, sha256: await content.put(bytes, { contentType }) };

@@ -2,7 +2,7 @@ import { scopes } from "../contract/access/scopes.ts";
 import { createRandomToken } from "../lib/crypto/crypto.ts";
 import { createSeededRandom } from "../lib/crypto/random.ts";
 import { createSeededIds } from "../lib/ids.ts";
-import type { ContentStore, Store } from "../store/port.ts";
+import type { BlobStore, Store } from "../store/port.ts";
 import plans from "./data/plans.json" with { type: "json" };
 import { type Documents, storeDocuments } from "./documents.ts";
 
@@ -30,7 +30,7 @@ type Organization = TenantPlan & { readonly organization: string; readonly opene
  *
  * @returns false where the database is not empty: nothing is added
  */
-export async function seedDemo(store: Store, content: ContentStore, options: DemoOptions): Promise<boolean> {
+export async function seedDemo(store: Store, content: BlobStore, options: DemoOptions): Promise<boolean> {
   // Not within the transaction, which would wait for another service.
   const documents = await storeDocuments(content);
   return store.fill((empty) => fillOrganizations(empty, documents, options));

@@ -8,21 +8,21 @@ import { withAudit } from "../pipeline/audit/with-audit.ts";
 import { isLive } from "../pipeline/steps/authenticate.ts";
 import { authorize, authorizeInput } from "../pipeline/steps/authorize.ts";
 import { loadView } from "../pipeline/steps/redact.ts";
-import type { Content, ContentStore, ExportLease, Spool, Store } from "../store/port.ts";
+import type { BlobContent, BlobStore, ExportLease, Spool, Store } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import { ExportFailure, LeaseLost } from "./failure.ts";
-import { type Protect, renderDocument } from "./render.ts";
+import { type ProtectRow, renderDocument } from "./render.ts";
 import type { PersonLoader } from "./sections.ts";
 
 type Job = Row<"exports">;
 
 export interface JobDeps {
   readonly store: Store;
-  readonly artifacts: ContentStore;
+  readonly artifacts: BlobStore;
   readonly clock: Clock;
   readonly personsOf: PersonLoader;
   /** Returns how rows of a tenant are shown to agents. */
-  readonly protectionOf: (businessId: string) => Protect;
+  readonly protectionOf: (businessId: string) => ProtectRow;
   /** Limits the size of the file. */
   readonly maxBytes: number;
 }
@@ -41,7 +41,7 @@ export interface LeasedExport {
  * Writes an export's file, stores it and completes the job. A failure leaves nothing visible.
  * @throws Problem `invalid_token`, `insufficient_scope`; ExportFailure, LeaseLost; the signal's reason
  */
-export async function performExport(deps: JobDeps, leased: LeasedExport): Promise<Content> {
+export async function performExport(deps: JobDeps, leased: LeasedExport): Promise<BlobContent> {
   const { store, artifacts } = deps;
   const spool = await artifacts.spool(leased.lease.exportId);
   try {
@@ -100,7 +100,7 @@ async function loadScopes({ store, clock }: JobDeps, job: Job): Promise<Readonly
 }
 
 /** @throws LeaseLost */
-async function complete(deps: JobDeps, leased: LeasedExport, content: Content): Promise<void> {
+async function complete(deps: JobDeps, leased: LeasedExport, content: BlobContent): Promise<void> {
   const now = deps.clock.now();
   const keptUntil = new Date(now.getTime() + limits.exportRetentionSeconds * 1000).toISOString();
   const patch = { status: "completed", ...content, completedAt: now.toISOString() } as const;

@@ -11,10 +11,10 @@ import { type SectionName, sections } from "./document.ts";
 import { type ExportScope, Sections } from "./sections.ts";
 
 /** Returns a row as agents see it in tool results. */
-export type Protect = (schema: z.ZodType, row: unknown) => unknown;
+export type ProtectRow = (schema: z.ZodType, row: unknown) => unknown;
 
 /** Appends text to the file of an export. */
-export type Write = (text: string) => Promise<void>;
+export type WriteText = (text: string) => Promise<void>;
 
 /**
  * Writes an export as one JSON object, a line for each row, as the holder of the view's scopes may see it.
@@ -24,9 +24,9 @@ export type Write = (text: string) => Promise<void>;
  */
 export async function renderDocument(
   scope: ExportScope,
-  { view, protect }: { readonly view: View; readonly protect?: Protect | undefined },
+  { view, protect }: { readonly view: View; readonly protect?: ProtectRow | undefined },
   generatedAt: string,
-  write: Write,
+  write: WriteText,
 ): Promise<void> {
   const { exportId, businessId, programId, trackId, filters, persons, privacy } = scope.job;
   const head = { exportId, businessId, programId, trackId, filters, generatedAt, ...(privacy ? { privacy } : {}) };

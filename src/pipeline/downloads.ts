@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import type { Log } from "../lib/log.ts";
-import type { ByteRange, Content, ContentStore, Store } from "../store/port.ts";
+import type { BlobContent, BlobStore, ByteRange, Store } from "../store/port.ts";
 import type { LinkVerifier, SignedUrl } from "./signed-urls.ts";
 
 /** The content behind a signed link. */
-export interface Download extends Content {
+export interface Download extends BlobContent {
   readonly fileName: string;
   readonly contentType: string;
   open(range?: ByteRange): Promise<Readable>;
@@ -21,9 +21,9 @@ export interface DownloadDeps {
   readonly links: LinkVerifier;
   readonly store: Store;
   /** Stores uploaded files. */
-  readonly content: ContentStore;
+  readonly content: BlobStore;
   /** Stores the files of exports. */
-  readonly artifacts: ContentStore;
+  readonly artifacts: BlobStore;
   readonly log: Log;
 }
 
@@ -75,8 +75,8 @@ export function createDownloads({ links, store, content, artifacts, log }: Downl
   };
 }
 
-interface StoredDownload extends Content {
+interface StoredDownload extends BlobContent {
   readonly fileName: string;
   readonly contentType: string;
-  readonly blobs: ContentStore;
+  readonly blobs: BlobStore;
 }

@@ -1,9 +1,9 @@
 import type { Log } from "../lib/log.ts";
-import type { ContentStore, Store } from "../store/port.ts";
+import type { BlobStore, Store } from "../store/port.ts";
 
 export interface ExportFilesDeps {
   readonly store: Store;
-  readonly artifacts: ContentStore;
+  readonly artifacts: BlobStore;
   readonly log: Log;
 }
 

@@ -16,7 +16,7 @@ export type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
  * Runs work on the records of one tenant in a transaction. The transactions of a tenant run one after the other,
  * across all processes, and are numbered in the order of their commits.
  */
-export type TransactInTurn = <R>(businessId: string, work: (db: Db, turn: number) => Promise<R>) => Promise<R>;
+export type TransactSerially = <R>(businessId: string, work: (db: Db, turn: number) => Promise<R>) => Promise<R>;
 
 /** A database as the store uses it. */
 export interface Engine {
@@ -30,9 +30,9 @@ export interface Engine {
    * other transactions. A failover may lose it.
    */
   readonly transactRelaxed: Transact;
-  readonly inTurn: TransactInTurn;
+  readonly transactSerially: TransactSerially;
   /** Runs work of any duration in a transaction, while no other process does the same. */
-  readonly alone: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
+  readonly transactExclusively: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
   /** Runs reads of any duration. They see the data as it was committed when the work began. */
   readonly snapshot: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
   /** Returns a value that changes with each commit of any process. Absent if the database has no such value. */
@@ -63,8 +63,8 @@ export function createNestedEngine(db: Db): Engine {
     read: db,
     transact: within,
     transactRelaxed: within,
-    inTurn: async (businessId, work) => work(db, await takeTurn(db, businessId)),
-    alone: within,
+    transactSerially: async (businessId, work) => work(db, await takeTurn(db, businessId)),
+    transactExclusively: within,
     snapshot: within,
     async runAll(statement, rows) {
       for (const row of rows) await statement(db, ...row);

@@ -30,9 +30,9 @@ export function instrumentEngine(engine: Engine, system: "sqlite" | "postgresql"
     ...engine,
     transact: instrumentTransact(engine.transact),
     transactRelaxed: instrumentTransact(engine.transactRelaxed),
-    inTurn: (businessId, work) =>
+    transactSerially: (businessId, work) =>
       watch((begun) =>
-        engine.inTurn(businessId, (db, turn) => {
+        engine.transactSerially(businessId, (db, turn) => {
           begun();
           return work(db, turn);
         }),

@@ -10,7 +10,7 @@ import type { EventFilter, Inbox, LogEntry } from "./queues/event-log.ts";
 import type { Outbox } from "./queues/outbox.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
-export type { ByteRange, Content, ContentStore, DeclaredContent, Spool } from "./blobs/blob-store.ts";
+export type { BlobContent, BlobStore, ByteRange, DeclaredBlob, Spool } from "./blobs/blob-store.ts";
 
 type Scalar = string | number | boolean | null;
 type ScalarColumns<T extends TableName> = {

@@ -25,7 +25,7 @@ import type {
   Store,
 } from "./port.ts";
 import { deleteOldRows } from "./purge.ts";
-import { type Shared, SqlReader } from "./queries/reader.ts";
+import { type ReaderDeps, SqlReader } from "./queries/reader.ts";
 import type { Inbox } from "./queues/event-log.ts";
 import { createExportQueue } from "./queues/export-queue.ts";
 import { createMailQueue } from "./queues/mail-queue.ts";
@@ -51,18 +51,18 @@ class SqlStore implements Store {
   readonly #engine: Engine;
   readonly #read: Db;
   readonly #masterKey: Buffer;
-  readonly #shared: Shared;
+  readonly #shared: ReaderDeps;
   readonly #append: PreparedStatement;
   readonly #touch: PreparedStatement;
   readonly #tokenBySha256: (sha256: string) => Promise<Token | undefined>;
 
   constructor(engine: Engine, masterKey: Buffer) {
-    const { write, read, transact, inTurn, revision } = engine;
+    const { write, read, transact, transactSerially, revision } = engine;
     this.#engine = engine;
     this.#read = read;
     this.#masterKey = masterKey;
     this.outbox = new SqlOutbox(engine);
-    this.inbox = createInbox(inTurn);
+    this.inbox = createInbox(transactSerially);
     this.exportQueue = createExportQueue(read, transact);
     this.mailQueue = createMailQueue(read, transact);
     this.sessions = createSessionStore(engine);
@@ -85,7 +85,9 @@ class SqlStore implements Store {
   }
 
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R> {
-    return this.#engine.inTurn(actor.businessId, (db, turn) => work(new SqlTransaction(db, this.#shared, actor, turn)));
+    return this.#engine.transactSerially(actor.businessId, (db, turn) =>
+      work(new SqlTransaction(db, this.#shared, actor, turn)),
+    );
   }
 
   appendAccess(entries: readonly AuditEntry[]): Promise<void> {
@@ -150,7 +152,7 @@ class SqlStore implements Store {
   }
 
   fill(work: (store: Store) => Promise<void>): Promise<boolean> {
-    return this.#engine.alone(async (db) => {
+    return this.#engine.transactExclusively(async (db) => {
       const inside = new SqlStore(createNestedEngine(db), this.#masterKey);
       if ((await inside.listBusinesses()).length > 0) return false;
       await work(inside);
@@ -186,7 +188,7 @@ class SqlStore implements Store {
   }
 
   deleteOldRows(businessId: string, kind: ExpiringRows, before: string, limit: number): Promise<number> {
-    return this.#engine.inTurn(businessId, (db) => deleteOldRows(db, businessId, kind, before, limit));
+    return this.#engine.transactSerially(businessId, (db) => deleteOldRows(db, businessId, kind, before, limit));
   }
 
   async check(): Promise<DatabaseState> {

@@ -9,7 +9,7 @@ import type { EventPayload } from "../contract/events.ts";
 import { insertAudit } from "./audit.ts";
 import { createSource, type Db, type Source } from "./database.ts";
 import type { Actor, Change, ExportLease, MailLease, PipelineTransaction, StoredAnswer } from "./port.ts";
-import { type Shared, SqlReader } from "./queries/reader.ts";
+import { type ReaderDeps, SqlReader } from "./queries/reader.ts";
 import { holdEndpoints } from "./queues/delivery-leases.ts";
 import { endExport } from "./queues/export-queue.ts";
 import { enqueueMail, settleMail } from "./queues/mail-queue.ts";
@@ -33,7 +33,7 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
   readonly #stamps = new Map<TableName, Promise<string>>();
   #savepoints = 0;
 
-  constructor(db: Db, shared: Shared, actor: Actor, turn: number) {
+  constructor(db: Db, shared: ReaderDeps, actor: Actor, turn: number) {
     super(db, shared, actor.businessId);
     this.#actor = actor;
     this.#turn = turn;

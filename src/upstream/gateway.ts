@@ -34,7 +34,7 @@ export interface Grant {
  * Returns the grant of a presented credential.
  * @throws Problem `unauthorized`, `invalid_token`, `gateway_not_admitted`; `unavailable` when it cannot be checked now
  */
-export type GrantOf = (presented: string | undefined) => Promise<Grant>;
+export type ResolveGrant = (presented: string | undefined) => Promise<Grant>;
 
 /** The grants of identified callers. */
 const grants = new WeakMap<Identity, Grant>();
@@ -43,7 +43,7 @@ const grants = new WeakMap<Identity, Grant>();
  * Wraps an upstream for callers without a product token. Their credential is replaced by a product token, with no more
  * scopes than the caller was granted. Layers above see only the presented credential.
  */
-export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log: Log): Upstream {
+export function createGatewayUpstream(upstream: Upstream, grantOf: ResolveGrant, log: Log): Upstream {
   async function identifyCaller(presented: string | undefined): Promise<Identity> {
     const grant = await grantOf(presented);
     return toGrantedIdentity(await describeRefusal(grant.name, upstream.identify(grant.token)), grant);
@@ -115,7 +115,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
 }
 
 /** Returns the grant of an identified caller. Looks up what any other caller presents. */
-async function getGrant(grantOf: GrantOf, { token, identity }: RequestCaller): Promise<Grant> {
+async function getGrant(grantOf: ResolveGrant, { token, identity }: RequestCaller): Promise<Grant> {
   return (identity && grants.get(identity)) ?? (await grantOf(token));
 }
 
@@ -147,7 +147,7 @@ const checkMs = 1_000;
 /** Watches with the product token, and forwards changes within the grant while the credential is valid. */
 async function watchWithGrant(
   watch: NonNullable<Upstream["watch"]>,
-  grantOf: GrantOf,
+  grantOf: ResolveGrant,
   presented: string | undefined,
   watcher: Watcher,
 ): Promise<Watch> {

@@ -13,15 +13,15 @@ import { createScopeProber, type ScopeProber } from "./remote/scope-prober.ts";
 import { getIdentity } from "./request-caller.ts";
 
 /** The event log that some tokens may read. */
-export interface ReadLog {
+export interface ReadableLog {
   /** The log's name in the store. */
   readonly log: string;
   readonly webhooks: readonly string[];
 }
 
-export interface ReceivedOptions {
+export interface WebhookEventOptions {
   /** Returns the log of a realm's tokens. */
-  readonly logOf: (realm: string) => ReadLog | undefined;
+  readonly logOf: (realm: string) => ReadableLog | undefined;
   readonly list: (log: string, scopes: ReadonlySet<Scope>, input: Input<"list_events">) => Promise<PageOf<LoggedEvent>>;
   readonly follow: (identify: ChangeFeedDeps["identify"]) => ChangeFeed;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface ReceivingUpstream extends Upstream {
  * stored here, where no service checks the token. Therefore the remote service is asked whether the token is still
  * valid and what it may read.
  */
-export function createWebhookEventUpstream(upstream: Upstream, options: ReceivedOptions): ReceivingUpstream {
+export function createWebhookEventUpstream(upstream: Upstream, options: WebhookEventOptions): ReceivingUpstream {
   const received = new Received(upstream, options);
   return {
     ...upstream,
@@ -53,13 +53,13 @@ const maxRealms = 10_000;
 
 class Received {
   readonly #upstream: Upstream;
-  readonly #options: ReceivedOptions;
+  readonly #options: WebhookEventOptions;
   readonly #scopeProber: ScopeProber;
   readonly #feed: ChangeFeed;
   /** Until when a realm's tokens need no check on behalf of their watchers. */
   readonly #aliveUntilMs = new Map<string, number>();
 
-  constructor(upstream: Upstream, options: ReceivedOptions) {
+  constructor(upstream: Upstream, options: WebhookEventOptions) {
     this.#upstream = upstream;
     this.#options = options;
     this.#scopeProber = createScopeProber(upstream.call, options.clock);

@@ -8,7 +8,7 @@ import { parseEvent } from "./receive-event.ts";
 import { type SignedWebhook, verifySignature } from "./receive-signature.ts";
 
 /** A configured webhook that receives deliveries. */
-export interface Incoming {
+export interface ReceivedWebhook {
   /** The log that stores its events. */
   readonly log: string;
   /** The signing secret; during a replacement the new and the old one. */
@@ -23,7 +23,7 @@ export interface Receiver {
 
 export interface ReceiverDeps {
   /** By name. */
-  readonly webhooks: ReadonlyMap<string, Incoming>;
+  readonly webhooks: ReadonlyMap<string, ReceivedWebhook>;
   readonly inbox: Inbox;
   readonly clock: Clock;
   readonly log: Log;
@@ -50,7 +50,7 @@ export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): R
 
   async function store(
     webhook: string,
-    { log: logName, secrets }: Incoming,
+    { log: logName, secrets }: ReceivedWebhook,
     delivery: SignedWebhook,
   ): Promise<WebhookResponse> {
     const verification = verifySignature(delivery, secrets);

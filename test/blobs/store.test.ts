@@ -7,13 +7,13 @@ import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import { openS3BlobStore } from "../../src/store/blobs/s3-blob-store.ts";
-import type { ContentStore } from "../../src/store/port.ts";
+import type { BlobStore } from "../../src/store/port.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
 import { openBucket } from "../support/servers/s3-bucket.ts";
 
 /** A content store, and how its disk looks from outside. */
 interface Place {
-  readonly content: ContentStore;
+  readonly content: BlobStore;
   /** Every file of the store's own, its spools aside. */
   files(): Promise<string[]>;
   readonly spools: string;

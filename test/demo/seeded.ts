@@ -6,7 +6,7 @@ import type { AuditEntry } from "../../src/contract/audit.ts";
 import { type DemoOptions, seedDemo } from "../../src/demo/seed.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Business, ContentStore, Store } from "../../src/store/port.ts";
+import type { BlobStore, Business, Store } from "../../src/store/port.ts";
 import { type Row, type TableName, tables } from "../../src/store/tables.ts";
 
 export const now = new Date("2026-11-20T09:00:00.000Z");
@@ -23,7 +23,7 @@ export interface Tenant {
 
 export interface Seeded {
   readonly store: Store;
-  readonly content: ContentStore;
+  readonly content: BlobStore;
   readonly tenants: readonly [main: Tenant, other: Tenant];
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Scope } from "../../src/contract/access/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
-import type { ContentStore, Spool } from "../../src/store/port.ts";
+import type { BlobStore, Spool } from "../../src/store/port.ts";
 import { loadJob, openFileServer, runDueExports } from "../support/data/exports.ts";
 import { listAudit } from "../support/data/state.ts";
 import { getFilesPrefix } from "../support/database/database-settings.ts";
@@ -11,7 +11,7 @@ import { type TestServer, test } from "../support/servers/test-server.ts";
 import { at, createPendingExport, createWorker, listArtifacts } from "./pending-export.ts";
 
 /** A place for artifacts in which something goes wrong. */
-async function broken(given: Partial<Spool>): Promise<ContentStore> {
+async function broken(given: Partial<Spool>): Promise<BlobStore> {
   const spool: Spool = {
     sizeBytes: 0,
     write: async () => undefined,

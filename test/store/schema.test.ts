@@ -19,7 +19,7 @@ import { type TableName, tables } from "../../src/store/tables.ts";
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ path: ":memory:", role: "write", busyTimeoutMs: 0 }) });
 
 beforeAll(async () => {
-  await migrateDatabase({ alone: (work) => db.transaction().execute(work) });
+  await migrateDatabase({ transactExclusively: (work) => db.transaction().execute(work) });
   return () => db.destroy();
 });
 

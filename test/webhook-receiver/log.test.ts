@@ -124,7 +124,7 @@ const database = async () => {
 
 test("every list follows an index in its order on both sides, from the start and from a cursor", async () => {
   const db = await database();
-  await migrateDatabase({ alone: (work) => db.transaction().execute(work) });
+  await migrateDatabase({ transactExclusively: (work) => db.transaction().execute(work) });
   for (const where of [{}, { submissionId: "sub" }, { eventType: "review.submitted" }, { at: { gte: at(0) } }]) {
     for (const after of [undefined, [at(1), "evt_1"]]) {
       const sort = { column: "at", descending: !("at" in where) };

@@ -12,7 +12,7 @@ export interface Launch {
 }
 
 /** The running process, as far as a host needs it to start the program again. */
-export interface Running extends Pick<HostLocation, "platform" | "env"> {
+export interface RunningProcess extends Pick<HostLocation, "platform" | "env"> {
   /** Path of the running Node. */
   readonly execPath: string;
   /** Path of the running script. */
@@ -20,7 +20,7 @@ export interface Running extends Pick<HostLocation, "platform" | "env"> {
 }
 
 /** Returns the running process. */
-export function getRunning(env: Running["env"]): Running {
+export function getRunningProcess(env: RunningProcess["env"]): RunningProcess {
   return { platform: process.platform, env, execPath: process.execPath, script: process.argv[1] ?? "" };
 }
 
@@ -28,7 +28,7 @@ export function getRunning(env: Running["env"]): Running {
  * Chooses the command with which a host starts this program: npx if it runs from npx's cache, which is temporary,
  * otherwise the running Node and script. Both paths are absolute, because hosts do not have a terminal's search path.
  */
-export function chooseLaunch(running: Running, launcher: Launcher): Launch {
+export function chooseLaunch(running: RunningProcess, launcher: Launcher): Launch {
   const script = resolveRealPath(running.script);
   const keptByNpx = /[\\/]_npx[\\/]/.test(script);
   if (launcher === "npx" || (launcher === "auto" && keptByNpx)) return createNpxLaunch(running.platform);
@@ -48,7 +48,7 @@ export function launchByNpx(platform: NodeJS.Platform, args: readonly string[]):
 }
 
 /** Returns a path of the running Node that survives updates, if the search path has one. */
-function findNode({ platform, env, execPath }: Running): string {
+function findNode({ platform, env, execPath }: RunningProcess): string {
   const [paths, name] = platform === "win32" ? [win32, "node.exe"] : [posix, "node"];
   const directories = (env["PATH"] ?? "").split(paths.delimiter).filter((directory) => paths.isAbsolute(directory));
   const found = directories

@@ -17,7 +17,7 @@ export async function readSettings(file: string): Promise<string | undefined> {
   return readFile(file, "utf8");
 }
 
-export interface Written {
+export interface WriteResult {
   /** Path of the backup. Undefined if there was no file. */
   readonly backup: string | undefined;
   /** Other users can read the file (POSIX). */
@@ -30,7 +30,7 @@ export interface Written {
  * @param before - the text from which `after` was made
  * @throws Error when the file has changed since; then it is left as it is
  */
-export async function replaceSettings(file: string, before: string | undefined, after: string): Promise<Written> {
+export async function replaceSettings(file: string, before: string | undefined, after: string): Promise<WriteResult> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const target = before === undefined ? file : await realpath(file);
   const mode = before === undefined ? 0o600 : (await stat(target)).mode & 0o777;

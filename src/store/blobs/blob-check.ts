@@ -3,7 +3,7 @@ import { pipeline, type Readable, Transform, type TransformCallback } from "node
 import { type Issue, validationProblem } from "../../contract/errors.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import { isMediaType } from "../../lib/http/media-type.ts";
-import type { DeclaredContent } from "../port.ts";
+import type { DeclaredBlob } from "../port.ts";
 
 const zip = ["504b0304", "504b0506"];
 
@@ -22,7 +22,7 @@ const beginnings: readonly (readonly [type: RegExp, beginnings: readonly string[
  * Compares bytes with their declaration. Returns their SHA-256.
  * @throws Problem `validation_failed` with each difference
  */
-export function checkDeclared(bytes: Uint8Array, declared: DeclaredContent): string {
+export function checkDeclared(bytes: Uint8Array, declared: DeclaredBlob): string {
   const actual = { sha256: hashSha256Hex(bytes), sizeBytes: bytes.byteLength };
   const issues: Issue[] = [];
   for (const name of ["sha256", "sizeBytes"] as const) {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createId } from "../../lib/ids.ts";
-import type { Content, Spool } from "../port.ts";
+import type { BlobContent, Spool } from "../port.ts";
 
 /** Ids of this service. None of their characters has a meaning in a path. */
 const idPattern = /^[a-z]{1,8}_[0-9A-Z]{26}$/;
@@ -11,14 +11,14 @@ const idPattern = /^[a-z]{1,8}_[0-9A-Z]{26}$/;
 const bufferBytes = 256 * 1024;
 
 /** Takes over a finished file, all or nothing. The file may be gone afterwards. */
-export type Keep = (path: string, content: Content) => Promise<void>;
+export type StoreFile = (path: string, content: BlobContent) => Promise<void>;
 
 /**
  * Creates a file in a directory that only its owner can read. Removes files that an interrupted process left for the
  * same id; only one process works on an id.
  * @throws Error for anything but an id of this service
  */
-export async function openSpool(directory: string, id: string, keep: Keep): Promise<Spool> {
+export async function openSpool(directory: string, id: string, keep: StoreFile): Promise<Spool> {
   if (!idPattern.test(id)) throw new Error("Not an id");
   await mkdir(directory, { recursive: true, mode: 0o700 });
   for (const name of await readdir(directory)) {
@@ -31,7 +31,7 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
   const buffer = Buffer.allocUnsafeSlow(bufferBytes);
   let filledBytes = 0;
   let sizeBytes = 0;
-  let content: Content | undefined;
+  let content: BlobContent | undefined;
 
   async function append(bytes: Uint8Array): Promise<void> {
     hash.update(bytes);
@@ -44,7 +44,7 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
     await append(filled);
   }
 
-  async function finish(): Promise<Content> {
+  async function finish(): Promise<BlobContent> {
     if (content) return content;
     await flush();
     await file.sync();

@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream";
 
 /** The identity of a stored blob. */
-export interface Content {
+export interface BlobContent {
   /** In hexadecimal. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
 /** The declared properties of uploaded bytes. */
-export interface DeclaredContent {
+export interface DeclaredBlob {
   readonly contentType?: string | undefined;
   readonly sha256?: string | undefined;
   readonly sizeBytes?: number | undefined;
@@ -26,7 +26,7 @@ export interface Spool {
   readonly sizeBytes: number;
   write(bytes: string | Uint8Array): Promise<void>;
   /** Ends the writing. All bytes are on the disk then. */
-  finish(): Promise<Content>;
+  finish(): Promise<BlobContent>;
   /** Adds the finished blob to the store, all or nothing. */
   keep(): Promise<void>;
   /** Deletes the file if it was not added. */
@@ -34,15 +34,15 @@ export interface Spool {
 }
 
 /** Stores blobs by their SHA-256, so no external name becomes a path. */
-export interface ContentStore {
+export interface BlobStore {
   /**
    * Stores bytes. Returns their SHA-256 in hexadecimal.
    * @throws Problem `validation_failed` when they do not match their declaration
    */
-  put(bytes: Uint8Array, declared?: DeclaredContent): Promise<string>;
+  put(bytes: Uint8Array, declared?: DeclaredBlob): Promise<string>;
   /** Begins to write a blob for the record with this id. */
   spool(id: string): Promise<Spool>;
-  find(sha256: string): Promise<Content | undefined>;
+  find(sha256: string): Promise<BlobContent | undefined>;
   /**
    * Opens a blob or a part of it. A stream of the whole blob ends without an error only if its hash matches.
    * @throws Error if there is none

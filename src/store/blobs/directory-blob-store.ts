@@ -1,9 +1,9 @@
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createId } from "../../lib/ids.ts";
-import type { Content, ContentStore } from "../port.ts";
+import type { BlobContent, BlobStore } from "../port.ts";
 import { checkDeclared, verifyStream } from "./blob-check.ts";
-import { type Keep, openSpool, sweepSpools } from "./blob-spool.ts";
+import { openSpool, type StoreFile, sweepSpools } from "./blob-spool.ts";
 
 const digest = /^[0-9a-f]{64}$/;
 
@@ -17,18 +17,18 @@ export function getBlobPath(sha256: string): readonly [folder: string, name: str
 }
 
 /** Opens a blob store in a directory that only its owner can read. */
-export function openDirectoryBlobStore(directory: string): ContentStore {
+export function openDirectoryBlobStore(directory: string): BlobStore {
   const spools = join(directory, "spool");
   const resolveBlobPath = (sha256: string) => join(directory, ...getBlobPath(sha256));
 
-  const keep: Keep = async (path, { sha256 }) => {
+  const keep: StoreFile = async (path, { sha256 }) => {
     const folder = join(directory, getBlobPath(sha256)[0]);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await rename(path, resolveBlobPath(sha256));
     await syncFolder(folder);
   };
 
-  async function find(sha256: string): Promise<Content | undefined> {
+  async function find(sha256: string): Promise<BlobContent | undefined> {
     const found = await stat(resolveBlobPath(sha256)).catch(handleMissing);
     return found && { sha256, sizeBytes: found.size };
   }
@@ -56,7 +56,7 @@ export function openDirectoryBlobStore(directory: string): ContentStore {
 export async function putWhole(
   bytes: Uint8Array,
   sha256: string,
-  { find, spool }: Pick<ContentStore, "find" | "spool">,
+  { find, spool }: Pick<BlobStore, "find" | "spool">,
 ): Promise<string> {
   // A blob that a disk fault has truncated is stored again.
   if ((await find(sha256))?.sizeBytes === bytes.byteLength) return sha256;

@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ContentStore } from "../port.ts";
+import type { BlobStore } from "../port.ts";
 import { openDirectoryBlobStore } from "./directory-blob-store.ts";
 import { type Bucket, openS3BlobStore } from "./s3-blob-store.ts";
 
 export interface BlobStoreLocation {
   /** Files that applicants attach. */
-  readonly content: ContentStore;
+  readonly content: BlobStore;
   /** Files of finished exports. */
-  readonly artifacts: ContentStore;
+  readonly artifacts: BlobStore;
   /** Directory for messages when no mail server is configured. */
   readonly mailDirectory: string;
   close(): Promise<void>;

@@ -2,9 +2,9 @@ import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { GetObjectCommandInput, S3Client } from "@aws-sdk/client-s3";
-import type { Content, ContentStore } from "../port.ts";
+import type { BlobContent, BlobStore } from "../port.ts";
 import { checkDeclared, verifyStream } from "./blob-check.ts";
-import { type Keep, openSpool, sweepSpools } from "./blob-spool.ts";
+import { openSpool, type StoreFile, sweepSpools } from "./blob-spool.ts";
 import { getBlobPath, putWhole } from "./directory-blob-store.ts";
 
 /** A bucket of an S3-compatible service, and its access. */
@@ -30,12 +30,12 @@ const addressTtlSeconds = 60;
  * @param prefix - prefix of object names, without a trailing slash
  * @param spools - local directory for unfinished files
  */
-export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string): ContentStore {
+export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string): BlobStore {
   let connecting: Promise<Connection> | undefined;
   const connectClient = () => (connecting ??= connect(bucket));
   const toObjectKey = (sha256: string) => ({ Bucket: bucket.name, Key: [prefix, ...getBlobPath(sha256)].join("/") });
 
-  const keep: Keep = async (path, { sha256, sizeBytes }) => {
+  const keep: StoreFile = async (path, { sha256, sizeBytes }) => {
     const { s3, client } = await connectClient();
     const body = createReadStream(path);
     // The service computes the checksum too, and rejects a damaged upload.
@@ -46,7 +46,7 @@ export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string):
     await rm(path, { force: true });
   };
 
-  async function find(sha256: string): Promise<Content | undefined> {
+  async function find(sha256: string): Promise<BlobContent | undefined> {
     const { s3, client } = await connectClient();
     try {
       const { ContentLength } = await client.send(new s3.HeadObjectCommand(toObjectKey(sha256)));
@@ -57,7 +57,7 @@ export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string):
     }
   }
 
-  const openBlobSpool: ContentStore["spool"] = (id) => openSpool(spools, id, keep);
+  const openBlobSpool: BlobStore["spool"] = (id) => openSpool(spools, id, keep);
 
   return {
     find,

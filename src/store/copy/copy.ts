@@ -8,8 +8,8 @@ import { readSchema } from "../schema/read-schema.ts";
 import type { StoredTable } from "../schema/schema-introspection.ts";
 import { readSourceKey } from "../settings.ts";
 import { type Checkpoint, moveCheckpoint, readCheckpoint } from "./checkpoint.ts";
-import { reconcileTable, type Sides } from "./reconcile.ts";
-import { computeTableDigest, countRows, type Digest, getRowKey, type RowValues, readBatches } from "./rows.ts";
+import { type CopySides, reconcileTable } from "./reconcile.ts";
+import { computeTableDigest, countRows, getRowKey, type RowValues, readBatches, type TableDigest } from "./rows.ts";
 import { CopyRefused, finishTarget, notCopied, prepareTarget, readFreeCheckpoint } from "./target.ts";
 
 export interface CopyOptions {
@@ -22,8 +22,8 @@ export interface CopyOptions {
 /** A table of both databases. */
 export interface ComparedTable {
   readonly table: string;
-  readonly from: Digest;
-  readonly to: Digest;
+  readonly from: TableDigest;
+  readonly to: TableDigest;
   readonly same: boolean;
 }
 
@@ -66,7 +66,7 @@ export function compareDatabases({ from, to, onProgress = () => undefined }: Cop
   });
 }
 
-interface Both extends Sides {
+interface Both extends CopySides {
   readonly tables: readonly StoredTable[];
 }
 
@@ -180,7 +180,7 @@ async function compare(source: Db, target: Db, table: StoredTable, step: (rows: 
 }
 
 /** Compares a table, and corrects rows that changed in the source since they were copied. */
-async function settle(both: Sides, table: StoredTable, step: (rows: number) => void) {
+async function settle(both: CopySides, table: StoredTable, step: (rows: number) => void) {
   const { source, target } = both;
   const first = await compare(source, target.read, table, step);
   if (first.same) return first;

@@ -8,7 +8,12 @@ import { getRowKey, type RowRange, type RowValues, readBatches, readRows, remove
  * Makes a table, or its rows up to `to`, equal to the source. Writes only rows that differ.
  * @param onBatch - called for each batch that is compared; if it throws, the work stops
  */
-export async function reconcileTable(both: Sides, table: StoredTable, onBatch: () => void, to?: RowKey): Promise<void> {
+export async function reconcileTable(
+  both: CopySides,
+  table: StoredTable,
+  onBatch: () => void,
+  to?: RowKey,
+): Promise<void> {
   const { target } = both;
   // Deletes all different rows before inserting: a unique value may have moved to another row.
   for await (const { range } of listDifferences(both, table, onBatch, to)) {
@@ -19,7 +24,7 @@ export async function reconcileTable(both: Sides, table: StoredTable, onBatch: (
   }
 }
 
-export interface Sides {
+export interface CopySides {
   /** The source as it was when the work began. */
   readonly source: Db;
   readonly target: Engine;
@@ -32,7 +37,7 @@ interface Difference {
 }
 
 async function* listDifferences(
-  { source, target }: Sides,
+  { source, target }: CopySides,
   table: StoredTable,
   onBatch: () => void,
   end?: RowKey,

@@ -63,13 +63,17 @@ export function getRowKey({ columns, key }: StoredTable, row: RowValues): RowKey
 }
 
 /** The number of rows of a table, and the SHA-256 of their values in the order of its key. Equal on every database. */
-export interface Digest {
+export interface TableDigest {
   readonly rows: number;
   readonly sha256: string;
 }
 
 /** @param onRows - called with the size of each batch; if it throws, the work stops */
-export async function computeTableDigest(db: Db, table: StoredTable, onRows: (rows: number) => void): Promise<Digest> {
+export async function computeTableDigest(
+  db: Db,
+  table: StoredTable,
+  onRows: (rows: number) => void,
+): Promise<TableDigest> {
   const hash = createHash("sha256");
   let count = 0;
   for await (const rows of readBatches(db, table)) {

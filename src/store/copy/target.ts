@@ -34,7 +34,7 @@ export async function readFreeCheckpoint(db: Db): Promise<Checkpoint | undefined
  * @throws CopyRefused when it holds anything else
  */
 export function prepareTarget(target: Engine, source: string): Promise<Checkpoint> {
-  return target.alone(async (db) => {
+  return target.transactExclusively(async (db) => {
     const begun = await readFreeCheckpoint(db);
     if (begun && begun.source !== source)
       throw new CopyRefused("The database to fill holds a copy of another database: name an empty one.");
@@ -50,7 +50,7 @@ export function prepareTarget(target: Engine, source: string): Promise<Checkpoin
 
 /** Checks the references between rows, and finishes the copy. */
 export function finishTarget(target: Engine, mark: Checkpoint): Promise<void> {
-  return target.alone(async (db) => {
+  return target.transactExclusively(async (db) => {
     await getAdapter(db).restoreReferences(db, mark.references);
     await moveCheckpoint(db, mark, { ...mark, references: [], finished: true });
   });

@@ -69,8 +69,11 @@ export async function readMigrationStatus(db: Db, known = migrations): Promise<M
  * Applies the pending migrations, all or nothing. If several processes start at once, one of them migrates.
  * @throws Error when a later version has migrated the database beyond what this version supports
  */
-export function migrateDatabase({ alone }: Pick<Engine, "alone">, known = migrations): Promise<void> {
-  return alone(async (transaction) => {
+export function migrateDatabase(
+  { transactExclusively }: Pick<Engine, "transactExclusively">,
+  known = migrations,
+): Promise<void> {
+  return transactExclusively(async (transaction) => {
     // A user who may not create tables may still use the existing ones.
     if (!(await getAdapter(transaction).exists(transaction, "migrations"))) await createMigrationsTable(transaction);
     const { pending, incompatible } = await readMigrationStatus(transaction, known);

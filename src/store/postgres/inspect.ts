@@ -5,7 +5,7 @@ import { retry } from "../retry.ts";
 import { connectClient } from "./pools.ts";
 import type { PrimaryGuard } from "./primary.ts";
 import { describeFailure, isTransient } from "./reasons.ts";
-import { createServers, type Servers } from "./servers.ts";
+import { createServers, type ServerList } from "./servers.ts";
 
 /** Collations that lower-case the letters of all languages, the ones closest to JavaScript first. */
 const knowing = ["pg_unicode_fast", "und-x-icu", "pg_c_utf8"];
@@ -14,12 +14,12 @@ const knowing = ["pg_unicode_fast", "und-x-icu", "pg_c_utf8"];
 const retryMs = 250;
 
 interface Found {
-  readonly servers: Servers;
+  readonly servers: ServerList;
   /** The collation that lower-cases letters. */
   readonly letters: string;
 }
 
-export interface LookSettings {
+export interface InspectionSettings {
   /** A `postgres://…` address. */
   readonly database: string;
   readonly pooler: boolean;
@@ -28,7 +28,7 @@ export interface LookSettings {
   readonly log: Log | undefined;
 }
 
-interface GuardedSettings extends LookSettings {
+interface GuardedSettings extends InspectionSettings {
   readonly guard: PrimaryGuard;
 }
 
@@ -61,7 +61,7 @@ interface Look {
   readonly collations: readonly string[];
 }
 
-async function look(pg: typeof Driver, servers: Servers, { pooler, guard }: GuardedSettings): Promise<Look> {
+async function look(pg: typeof Driver, servers: ServerList, { pooler, guard }: GuardedSettings): Promise<Look> {
   const client = await connectClient(pg, { servers, pooler, guard });
   try {
     const { rows } = await client.query<{ encoding: string; name: string | null }>(

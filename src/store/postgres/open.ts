@@ -4,16 +4,16 @@ import { type Engine, getAdapter, type Transact } from "../engine.ts";
 import type { Stored } from "../queries/codec.ts";
 
 import { PostgresDialect } from "./dialect.ts";
-import { findServers, type LookSettings } from "./inspect.ts";
+import { findServers, type InspectionSettings } from "./inspect.ts";
 import { createOutage } from "./outage.ts";
 import { type OpenPool, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
 import { createPrimaryGuard } from "./primary.ts";
 import { createProbe } from "./probe.ts";
 import { findMissingRights } from "./rights.ts";
-import { createTransact, createTransactInTurn } from "./transact.ts";
+import { createTransact, createTransactSerially } from "./transact.ts";
 import { watchPrimary } from "./watch.ts";
 
-export interface PostgresSettings extends LookSettings {
+export interface PostgresSettings extends InspectionSettings {
   /** Time that a transaction waits for another one before it fails with `unavailable`. */
   readonly busyTimeoutMs: number;
   /** Maximum number of connections of this process. */
@@ -46,7 +46,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
   const begin = formatBegin(busyTimeoutMs, statementTimeoutMs);
   const [write, read] = [createDatabase(writes, begin), createDatabase(reads, begin)];
   const transact = createTransact(write, busyTimeoutMs);
-  const inTurn = createTransactInTurn(write, transact, busyTimeoutMs);
+  const transactSerially = createTransactSerially(write, transact, busyTimeoutMs);
   // Uses the connections of reads, because all writing connections may be waiting for a standby.
   const transactRelaxed = createTransact(createDatabase(reads, `${begin}; ${relaxed}`), busyTimeoutMs);
   const stopWatching = watchPrimary(pg, { ...options, each: servers.each }, () => writes.isOpen() || reads.isOpen());
@@ -72,13 +72,13 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
     read,
     transact,
     transactRelaxed,
-    inTurn,
-    alone: (work) =>
+    transactSerially,
+    transactExclusively: (work) =>
       runAside(formatBegin(migrationMs, 0), (db) => runExclusivelyIn(db, createTransact(db, migrationMs), work)),
     snapshot: (work) => runAside(beginSnapshot, (db) => db.transaction().execute(work)),
     runAll,
     missingRights: (needed) => findMissingRights(read, needed),
-    probe: createProbe(reads, inTurn),
+    probe: createProbe(reads, transactSerially),
     async close() {
       stopWatching();
       await Promise.all([writes.end(), reads.end()]);

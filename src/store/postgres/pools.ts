@@ -11,11 +11,11 @@ import {
 } from "./faults.ts";
 import type { Outage } from "./outage.ts";
 import { NotPrimary, type PrimaryGuard } from "./primary.ts";
-import type { Reachable, Route } from "./servers.ts";
+import type { Route, ServerSelector } from "./servers.ts";
 import { decodeText } from "./text.ts";
 
 interface ConnectionOptions {
-  readonly servers: Reachable;
+  readonly servers: ServerSelector;
   readonly guard: PrimaryGuard;
   /**
    * The address leads to a pooler that assigns connections per transaction, so connections have no settings of their

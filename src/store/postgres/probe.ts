@@ -1,5 +1,5 @@
 import { waitAtMost } from "../../lib/timeout.ts";
-import type { TransactInTurn } from "../engine.ts";
+import type { TransactSerially } from "../engine.ts";
 import type { DatabaseState } from "../port.ts";
 import type { OpenPool } from "./pools.ts";
 import { isStandbyError } from "./primary.ts";
@@ -12,13 +12,13 @@ const nobody = "";
 /** Creates a check that the database answers and that changes are committed in time. */
 export function createProbe(
   { tryConnect }: Pick<OpenPool, "tryConnect">,
-  inTurn: TransactInTurn,
+  transactSerially: TransactSerially,
 ): () => Promise<DatabaseState> {
   let changing: Promise<DatabaseState> | undefined;
 
   /** One at a time: while commits wait for a standby, each check holds a connection. */
   function change(): Promise<DatabaseState> {
-    changing ??= inTurn(nobody, async () => "ok" as const).finally(() => {
+    changing ??= transactSerially(nobody, async () => "ok" as const).finally(() => {
       changing = undefined;
     });
     return changing;

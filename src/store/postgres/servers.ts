@@ -20,7 +20,7 @@ export interface Route {
 }
 
 /** A list of servers of which one is used. The one in use is remembered. */
-export interface Reachable {
+export interface ServerSelector {
   /**
    * Connects to the first usable server, beginning with the last one used.
    * @throws Error of the only server, or of all of them
@@ -29,8 +29,8 @@ export interface Reachable {
 }
 
 /** The servers of an address. */
-export interface Servers extends Reachable {
-  readonly each: readonly Reachable[];
+export interface ServerList extends ServerSelector {
+  readonly each: readonly ServerSelector[];
 }
 
 const defaultTimeoutMs = 5_000;
@@ -39,13 +39,13 @@ const defaultTimeoutMs = 5_000;
  * Lists the routes to the servers of an address, and reads the certificates that it names.
  * @throws PostgresAddressError
  */
-export function createServers(address: string): Servers {
+export function createServers(address: string): ServerList {
   const parsed = parsePostgresAddress(address);
   const each = parsed.servers.map((server) => listRoutes(server, parsed));
   return { ...createReachable(each.flat()), each: each.map(createReachable) };
 }
 
-function createReachable(routes: readonly Route[]): Reachable {
+function createReachable(routes: readonly Route[]): ServerSelector {
   let last = 0;
 
   /** Returns the next route: the other encryption for a server that refused this one, otherwise another server. */

@@ -1,5 +1,5 @@
 import { type Db, holdConnection } from "../database.ts";
-import type { Transact, TransactInTurn } from "../engine.ts";
+import type { Transact, TransactSerially } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
 import { retry } from "../retry.ts";
 import { prepareCommitSequence } from "../tenant-sequence.ts";
@@ -30,7 +30,7 @@ export function createTransact(db: Db, busyTimeoutMs: number): Transact {
  * Creates a function that runs a tenant's transactions one after the other. In this process they queue without a
  * connection; processes queue for a row.
  */
-export function createTransactInTurn(db: Db, transact: Transact, busyTimeoutMs: number): TransactInTurn {
+export function createTransactSerially(db: Db, transact: Transact, busyTimeoutMs: number): TransactSerially {
   const takeTurn = prepareCommitSequence(db);
   const queues = new Map<string, { readonly mutex: Mutex; users: number }>();
 

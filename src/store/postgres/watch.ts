@@ -1,6 +1,6 @@
 import type { default as Driver } from "pg";
 import { connectClient, type PoolOptions } from "./pools.ts";
-import type { Reachable } from "./servers.ts";
+import type { ServerSelector } from "./servers.ts";
 
 /** Limits how long a replaced server that still answers goes unnoticed. */
 const intervalMs = 10_000;
@@ -12,7 +12,7 @@ const intervalMs = 10_000;
  */
 export function watchPrimary(
   pg: typeof Driver,
-  options: PoolOptions & { readonly each: readonly Reachable[] },
+  options: PoolOptions & { readonly each: readonly ServerSelector[] },
   isInUse: () => boolean,
 ): () => void {
   let isLooking = false;

@@ -19,7 +19,7 @@ import { createCursors, type Position } from "./cursor.ts";
 import { type AnyQuery, type Sort, selectMatching, selectStep } from "./query.ts";
 
 /** The parts that readers and transactions of one store share. */
-export interface Shared {
+export interface ReaderDeps {
   readonly statements: Statements;
   readonly cursorKey: Buffer;
   /** Selects the number of a tenant's last commit. */
@@ -43,11 +43,11 @@ const scanStep = 200;
 export class SqlReader implements Reader {
   readonly businessId: string;
   protected readonly db: Db;
-  protected readonly shared: Shared;
+  protected readonly shared: ReaderDeps;
   /** The columns of a page's rows; all if undefined. */
   readonly #columns: readonly string[] | undefined;
 
-  constructor(db: Db, shared: Shared, businessId: string, columns?: readonly string[]) {
+  constructor(db: Db, shared: ReaderDeps, businessId: string, columns?: readonly string[]) {
     this.db = db;
     this.shared = shared;
     this.businessId = businessId;

@@ -60,7 +60,7 @@ export interface DeliveryExchange {
   readonly leaseUntil: string;
 }
 
-export interface Exchanged {
+export interface ExchangeResult {
   readonly leases: readonly Lease[];
   /** The enabled endpoints whose last attempt failed. */
   readonly failing: readonly FailingEndpoint[];
@@ -105,7 +105,7 @@ export interface Outbox {
    * Records attempts and leases further deliveries to this process, in one transaction. A delivery that was leased to
    * another process or cancelled in between keeps its state.
    */
-  exchange(exchange: DeliveryExchange): Promise<Exchanged>;
+  exchange(exchange: DeliveryExchange): Promise<ExchangeResult>;
   /** Releases leases without an attempt. The deliveries are due again at `dueAt`. */
   giveBack(leases: readonly Lease[], dueAt: string): Promise<void>;
   /** Returns the position of a tenant's latest event, or 0. */

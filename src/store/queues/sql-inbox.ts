@@ -1,12 +1,12 @@
 import { getEventKind, getSubmissionId } from "../../contract/event-log.ts";
 import type { Db } from "../database.ts";
-import type { TransactInTurn } from "../engine.ts";
+import type { TransactSerially } from "../engine.ts";
 import type { Inbox, InboxBounds, IncomingEvent } from "./event-log.ts";
 
-export function createInbox(inTurn: TransactInTurn): Inbox {
+export function createInbox(transactSerially: TransactSerially): Inbox {
   return {
     keep: (businessId, event, at, bounds) =>
-      inTurn(businessId, async (db, turn) => {
+      transactSerially(businessId, async (db, turn) => {
         if (await isKnown(db, businessId, event.eventId)) return false;
         await insert(db, { businessId, turn }, event, at, bounds);
         return true;

@@ -3,7 +3,7 @@ import { type EventType, events } from "../../contract/events.ts";
 import { WebhookAttempt, WebhookDelivery } from "../../contract/webhooks.ts";
 import { createId } from "../../lib/ids.ts";
 import { createSource, type Database, type Db } from "../database.ts";
-import type { Engine, Transact, TransactInTurn } from "../engine.ts";
+import type { Engine, Transact, TransactSerially } from "../engine.ts";
 import { createCodec, type StoredRow } from "../queries/codec.ts";
 import { holdEndpoints, leaseEndpointDeliveries } from "./delivery-leases.ts";
 import type {
@@ -11,7 +11,7 @@ import type {
   DeliveryFilter,
   DeliveryOutcome,
   DueEndpoint,
-  Exchanged,
+  ExchangeResult,
   FailingEndpoint,
   Lease,
   ListedDelivery,
@@ -31,12 +31,12 @@ const isLeased = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("leased")}`;
 export class SqlOutbox implements Outbox {
   readonly #read: Db;
   readonly #transact: Transact;
-  readonly #inTurn: TransactInTurn;
+  readonly #transactSerially: TransactSerially;
 
-  constructor({ read, transact, inTurn }: Pick<Engine, "read" | "transact" | "inTurn">) {
+  constructor({ read, transact, transactSerially }: Pick<Engine, "read" | "transact" | "transactSerially">) {
     this.#read = read;
     this.#transact = transact;
-    this.#inTurn = inTurn;
+    this.#transactSerially = transactSerially;
   }
 
   async behind(): Promise<string[]> {
@@ -57,7 +57,7 @@ export class SqlOutbox implements Outbox {
   }
 
   fanOut(businessId: string, at: string, limit: number): Promise<number> {
-    return this.#inTurn(businessId, async (db) => {
+    return this.#transactSerially(businessId, async (db) => {
       const endpoints = await selectEnabledEndpoints(db, businessId);
       if (endpoints.length === 0) return 0;
       const cursor = await readCursor(db, businessId);
@@ -101,7 +101,7 @@ export class SqlOutbox implements Outbox {
     return waiting.sort((a, b) => (a.since < b.since ? -1 : 1));
   }
 
-  exchange({ outcomes, lanes, at, leaseUntil }: DeliveryExchange): Promise<Exchanged> {
+  exchange({ outcomes, lanes, at, leaseUntil }: DeliveryExchange): Promise<ExchangeResult> {
     return this.#transact(async (db) => {
       await holdEndpoints(
         db,
@@ -146,7 +146,7 @@ export class SqlOutbox implements Outbox {
 
   replay({ businessId, endpointId, eventIds, arrivedToo, at }: ReplayRequest): Promise<number> {
     const inTheWay = ["pending", "leased", ...(arrivedToo ? [] : ["delivered"])];
-    return this.#inTurn(businessId, async (db) => {
+    return this.#transactSerially(businessId, async (db) => {
       if (!(await selectEnabledEndpoints(db, businessId)).some((endpoint) => endpoint.endpointId === endpointId))
         return 0;
       const skipped = await db

@@ -59,9 +59,9 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     read,
     transact,
     transactRelaxed: transact,
-    inTurn: (businessId, work) => transact(async (db) => work(db, await takeTurn(db, businessId))),
+    transactSerially: (businessId, work) => transact(async (db) => work(db, await takeTurn(db, businessId))),
     // A write transaction already excludes all others.
-    alone: transact,
+    transactExclusively: transact,
     async snapshot(work) {
       if (inMemory) return transact(work);
       // Opened for this snapshot: on a shared connection, other readers would see old rows.

@@ -2,7 +2,7 @@ import { gatewayKeyPattern } from "../../contract/access/gateway-keys.ts";
 import { type Scope, scopes } from "../../contract/access/scopes.ts";
 import { problem } from "../../contract/errors.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
-import type { Grant, GrantOf } from "../../upstream/gateway.ts";
+import type { Grant, ResolveGrant } from "../../upstream/gateway.ts";
 import type { GatewayKeys } from "./gateway-keys.ts";
 import type { Claims, TokenVerifier } from "./oauth-token-verifier.ts";
 
@@ -19,7 +19,7 @@ const allScopes: ReadonlySet<Scope> = new Set(scopes);
  * Resolves callers of MCP over HTTP who hold no product token: by an operator's gateway key, or by an access token of the
  * issuer. Anything else is refused, also a product token.
  */
-export function createCallerResolver({ keys, issuer, token }: CallerResolverDeps): GrantOf {
+export function createCallerResolver({ keys, issuer, token }: CallerResolverDeps): ResolveGrant {
   function createKeyGrant(key: string): Grant {
     const holder = keys?.holderOf(key);
     if (!holder) throw problem("invalid_token");

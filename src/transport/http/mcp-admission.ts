@@ -13,23 +13,23 @@ import { createMinuteCounter, getSecondsToNextMinute } from "./minute-counter.ts
 import { writeJson } from "./write-json.ts";
 
 /** An MCP request with its authenticated caller and its parsed body. */
-export interface EnteredRequest {
+export interface AdmittedRequest {
   readonly identity: Identity;
   readonly authInfo: AuthInfo;
   /** Undefined for a request without a body, and for a body that is not JSON. */
   readonly message: unknown;
 }
 
-export interface McpDoorDeps extends BodyReaderOptions {
+export interface McpAdmissionDeps extends BodyReaderOptions {
   readonly upstream: Upstream;
   readonly log: Log;
   /** Names the issuer of tokens for clients, if there is one. */
   readonly authChallenge?: AuthChallenge | undefined;
 }
 
-export interface McpDoor {
+export interface McpAdmission {
   /** Returns an admitted request; answers any other and returns undefined. */
-  enter(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<EnteredRequest | undefined>;
+  enter(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<AdmittedRequest | undefined>;
 }
 
 /** Returns how many messages one caller may send in a minute: a handshake takes several, and a call may. */
@@ -45,7 +45,7 @@ export const maxBatch = 50;
  * Admits MCP requests. Authenticates the caller and counts its messages from the headers alone, before it reads a body
  * that may be large. The pipeline limits the rate of the calls themselves.
  */
-export function createMcpDoor(deps: McpDoorDeps): McpDoor {
+export function createMcpAdmission(deps: McpAdmissionDeps): McpAdmission {
   const { upstream, log, requestsPerMinute, authChallenge } = deps;
   const unknownTokens = createUnknownTokens();
   const readBody = createBodyReader(deps);
@@ -80,7 +80,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
     return message;
   }
 
-  async function enter(request: IncomingMessage, requestId: string): Promise<EnteredRequest> {
+  async function enter(request: IncomingMessage, requestId: string): Promise<AdmittedRequest> {
     const token = parseBearer(request.headers.authorization);
     const identity = await identify(request, token);
     count(identity, 1);

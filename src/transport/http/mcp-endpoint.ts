@@ -12,10 +12,10 @@ import { statelessRevision } from "../fast-path/plain-request.ts";
 import { listenMethod } from "../server-info.ts";
 import { createListening, type ListenDeps } from "../sessions/listen.ts";
 import { createSessions, type SessionOptions } from "../sessions/sessions.ts";
-import { createMcpDoor, type EnteredRequest, type McpDoorDeps, toMcpRefusal } from "./mcp-admission.ts";
+import { type AdmittedRequest, createMcpAdmission, type McpAdmissionDeps, toMcpRefusal } from "./mcp-admission.ts";
 import { createHttpFastPath } from "./mcp-fast-path.ts";
 
-export interface McpDeps extends SessionOptions, ListenDeps, FastPathDeps, McpDoorDeps {}
+export interface McpDeps extends SessionOptions, ListenDeps, FastPathDeps, McpAdmissionDeps {}
 
 export interface McpEndpoint {
   /**
@@ -44,12 +44,12 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
     onerror: (error) => log.debug({ err: error }, "An MCP request was refused"),
   });
 
-  const callerCheck = createMcpDoor(deps);
+  const admission = createMcpAdmission(deps);
   const fast = createHttpFastPath({ fastPath: createFastPath(deps), sessions });
   /** Admitted requests that the SDK has to answer. */
-  const entered = new WeakMap<IncomingMessage, EnteredRequest>();
+  const entered = new WeakMap<IncomingMessage, AdmittedRequest>();
 
-  async function route(request: Request, { message, authInfo }: EnteredRequest): Promise<Response> {
+  async function route(request: Request, { message, authInfo }: AdmittedRequest): Promise<Response> {
     const options = { authInfo, ...(message === undefined ? {} : { parsedBody: message }) };
     const sessionId = request.headers.get("mcp-session-id");
     if (sessionId !== null) return sessions.handle(request, sessionId, options);
@@ -68,14 +68,14 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
    * about missing scopes from the tool's answer.
    * @throws Problem `insufficient_scope`
    */
-  function requireAttainable({ identity, message }: EnteredRequest): void {
+  function requireAttainable({ identity, message }: AdmittedRequest): void {
     const requiredScopes = listScopesToAskFor(message, identity, disabledBySetting);
     if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
   }
 
   return {
     async answer(request, response, requestId) {
-      const one = await callerCheck.enter(request, response, requestId);
+      const one = await admission.enter(request, response, requestId);
       if (!one || (await fast(request, response, requestId, one))) return true;
       entered.set(request, one);
       return false;

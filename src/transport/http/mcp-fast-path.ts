@@ -6,7 +6,7 @@ import type { FastPath, FastPathConnection } from "../fast-path/fast-path.ts";
 import { endInBatch } from "../fast-path/flush.ts";
 import { statelessRevision } from "../fast-path/plain-request.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import type { EnteredRequest } from "./mcp-admission.ts";
+import type { AdmittedRequest } from "./mcp-admission.ts";
 
 export interface HttpFastPathDeps {
   readonly fastPath: FastPath;
@@ -18,7 +18,7 @@ export type HttpFastPath = (
   request: IncomingMessage,
   response: ServerResponse,
   requestId: string,
-  entered: EnteredRequest,
+  entered: AdmittedRequest,
 ) => Promise<boolean>;
 
 /** The revision of 2025-era requests without session and revision header (specification of 2025-06-18, transports). */

@@ -17,7 +17,7 @@ export type ReadRemote = (
 ) => Promise<{ readonly data: unknown; readonly lastEvaluatedKey?: string | undefined }>;
 
 /** The expected effect of a call, as far as reads show it. */
-export interface Expected {
+export interface ExpectedEffect {
   readonly changes: readonly RemoteChange[];
   readonly data?: unknown;
   readonly planningContext?: DryRunResult["planningContext"];
@@ -25,7 +25,7 @@ export interface Expected {
   readonly labels?: ReadonlyMap<string, string>;
 }
 
-export type PlanDryRun = (read: ReadRemote, input: RemoteInput) => Promise<Expected>;
+export type PlanDryRun = (read: ReadRemote, input: RemoteInput) => Promise<ExpectedEffect>;
 
 /** Returns a default for what the caller may not read. The preview leaves it out. */
 export async function readOrDefault<R>(reading: Promise<R>, otherwise: R): Promise<R> {

@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 /** Fails calls at once while the service is down, instead of letting them wait. */
 export interface CircuitBreaker {
   /** Permits an attempt, or returns the reason why it is rejected. */
-  pass(): Permit | Refusal;
+  pass(): Permit | Rejection;
   /** `half_open` when the next attempt is permitted alone. */
   state(): BreakerState;
 }
@@ -22,7 +22,7 @@ export interface Permit {
   failed(cause: string): void;
 }
 
-export interface Refusal {
+export interface Rejection {
   readonly allowed: false;
   readonly retryAfterSeconds: number;
   /** The failure of the last attempt. */

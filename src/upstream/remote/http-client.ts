@@ -2,7 +2,7 @@ import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { type Problem, problem } from "../../contract/errors.ts";
 import { isLoopback } from "../../lib/http/loopback.ts";
 import { waitAtMost } from "../../lib/timeout.ts";
-import { type Received, readResponse } from "./read-response.ts";
+import { type ReceivedResponse, readResponse } from "./read-response.ts";
 
 export interface HttpClientOptions {
   /** Origin of the product's service. */
@@ -140,7 +140,7 @@ function createInvalidAnswerProblem(cause: string): Problem {
   return problem("upstream_invalid_answer", { cause });
 }
 
-function takeFirstValues(headers: Received["headers"]): HttpResponse["headers"] {
+function takeFirstValues(headers: ReceivedResponse["headers"]): HttpResponse["headers"] {
   let repeated = false;
   for (const name in headers) repeated ||= Array.isArray(headers[name]);
   if (!repeated) return headers as HttpResponse["headers"];

@@ -1,13 +1,13 @@
 import type { Dispatcher } from "undici";
 import { problem } from "../../contract/errors.ts";
 
-export interface Received {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 }
 
-export interface Receiving {
+export interface ReadOptions {
   readonly signal: AbortSignal | undefined;
   /** Time from now to the last byte. */
   readonly timeoutMs: number | undefined;
@@ -23,27 +23,27 @@ export interface Receiving {
 export function readResponse(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  receiving: Receiving,
-): Promise<Received> {
+  receiving: ReadOptions,
+): Promise<ReceivedResponse> {
   return new Promise((resolve, reject) => {
     dispatcher.dispatch(request, new Receiver(receiving, resolve, reject));
   });
 }
 
 class Receiver implements Dispatcher.DispatchHandler {
-  readonly #receiving: Receiving;
-  readonly #resolve: (received: Received) => void;
+  readonly #receiving: ReadOptions;
+  readonly #resolve: (received: ReceivedResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #aborted = () => this.#fail(this.#receiving.signal?.reason);
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #status = 0;
-  #headers: Received["headers"] = {};
+  #headers: ReceivedResponse["headers"] = {};
   #controller: Dispatcher.DispatchController | undefined;
   #failure: Error | undefined;
 
-  constructor(receiving: Receiving, resolve: (received: Received) => void, reject: (error: unknown) => void) {
+  constructor(receiving: ReadOptions, resolve: (received: ReceivedResponse) => void, reject: (error: unknown) => void) {
     this.#receiving = receiving;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -58,7 +58,7 @@ class Receiver implements Dispatcher.DispatchHandler {
     if (this.#failure) controller.abort(this.#failure);
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Received["headers"]): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ReceivedResponse["headers"]): void {
     this.#status = status;
     this.#headers = headers;
   }

@@ -10,7 +10,7 @@ import { type ParsedResponse, readAnswer } from "./parse-response.ts";
 import type { RateThrottle } from "./rate-throttle.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 
-export interface Requesting {
+export interface RequesterDeps {
   readonly baseUrl: string;
   readonly client: HttpClient;
   readonly retryPolicy: RetryPolicy;
@@ -24,7 +24,7 @@ export interface Requesting {
  */
 export type Request = (call: UpstreamCall, operation: Operation, parts: InputParts) => Promise<ParsedResponse>;
 
-export function createRequester({ baseUrl, client, retryPolicy, throttle, telemetry }: Requesting): Request {
+export function createRequester({ baseUrl, client, retryPolicy, throttle, telemetry }: RequesterDeps): Request {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/integrations/v1`;
 
   return async (call, operation, parts) => {

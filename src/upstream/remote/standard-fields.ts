@@ -12,9 +12,9 @@ const againMs = 30_000;
 const maxKnown = 1_000;
 
 /** The source of field declarations: the persons' custom fields, or a form. */
-export type Declared = Pick<UpstreamCall, "input"> & { readonly operation: "get_person_schema" | "get_schema" };
+export type FieldSource = Pick<UpstreamCall, "input"> & { readonly operation: "get_person_schema" | "get_schema" };
 
-const ofPersons: Declared = { operation: "get_person_schema", input: {} };
+const ofPersons: FieldSource = { operation: "get_person_schema", input: {} };
 
 /**
  * Returns the fields that every caller may see, given the fields that one caller received. Default: fields of persons.
@@ -22,7 +22,7 @@ const ofPersons: Declared = { operation: "get_person_schema", input: {} };
 export type StandardFields = (
   call: UpstreamCall,
   given: ReadonlySet<string>,
-  declared?: Declared,
+  declared?: FieldSource,
 ) => Promise<ReadonlySet<string>>;
 
 interface Known {
@@ -38,7 +38,7 @@ interface Known {
 export function createStandardFields(request: Request, clock: Clock): StandardFields {
   const knownOf = new LRUCache<string, Known>({ max: maxKnown });
   /** Uses the caller's token, but not its abort signal, because other callers share the result. */
-  async function ask({ token, requestId }: UpstreamCall, declared: Declared): Promise<ReadonlySet<string>> {
+  async function ask({ token, requestId }: UpstreamCall, declared: FieldSource): Promise<ReadonlySet<string>> {
     const operation: Operation = operations[declared.operation];
     const parts = splitInput(operation, declared.input);
     const read = await request({ ...declared, token, requestId }, operation, parts).catch(() => undefined);
