@@ -5,7 +5,7 @@ import { createLinter, loadTextlintrc } from "textlint";
 const linter = createLinter({ descriptor: await loadTextlintrc() });
 
 const pages = ["*.md", "docs/**/*.md", "evals/*.md", ".github/**/*.md"];
-const exclude = ["**/node_modules/**", "src/demo/**"];
+const exclude = ["**/node_modules/**"];
 const sources = ["{src,test,scripts,bench,evals}/**/*.ts", "examples/*.mjs"];
 
 for (const path of globSync([...pages, ...sources], { exclude })) {

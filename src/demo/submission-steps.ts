@@ -234,7 +234,7 @@ function createTransitions(
   };
 }
 
-/** Creates the steps that tell applicants what the reviewers said. */
+/** Creates the steps that release the reviewers' comments to applicants. */
 function createFeedback(services: StepServices): Pick<Steps, "feedback" | "release"> {
   const { session, picker } = services;
   const parts = Object.values(reasons.feedback).map((part) => picker.createDeck(part));
