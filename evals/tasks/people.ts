@@ -12,7 +12,7 @@ import {
 import type { Task } from "../harness/task.ts";
 import type { World } from "../harness/world.ts";
 
-const conflictTitle = "A mill of our own for the bakers of Casal Verde";
+const conflictTitle = "Cleaner run-off from the roads into Grünau";
 
 /** Returns the reviewers who fit in best for a submission of a round: those of them with the least open work. */
 async function listBestReplacements({ rest }: World, roundId: string, submissionId: string): Promise<string[]> {
@@ -35,7 +35,7 @@ async function listBestReplacements({ rest }: World, roundId: string, submission
 const replaceReviewer: Task = {
   name: "replace-reviewer",
   kind: "writing",
-  prompt: `Zofia Malec has a conflict of interest with “${conflictTitle}” in the first reading of Community projects. Please give her review of it to an active reviewer of that round who knows the domain and has not had this application: of those, to somebody with the fewest open reviews in the round.`,
+  prompt: `Ingrid Lindqvist has a conflict of interest with “${conflictTitle}” in the first reading of Community projects. Please give her review of it to an active reviewer of that round who knows the domain and has not had this application: of those, to somebody with the fewest open reviews in the round.`,
   limits: { calls: 8, bytes: 25_000 },
   async prepare(world) {
     const { rest } = world;
@@ -112,11 +112,13 @@ const mergePersons: Task = {
   name: "merge-persons",
   kind: "writing",
   prompt:
-    "Sanne Verhoeven of the Centre for Soil Studies is in our records twice, with the same address. Please make one of the two; the older record stays.",
+    "Magnus Lindqvist of the Fontenelle School of Design is in our records twice, with the same address. Please make one of the two; the older record stays.",
   limits: { calls: 6, bytes: 30_000 },
   async prepare({ rest }) {
     const persons = await rest.list<Person>("/persons");
-    const pair = persons.filter(({ contactDetails }) => contactDetails?.lastName === "Verhoeven");
+    const pair = persons.filter(
+      ({ contactDetails }) => contactDetails?.lastName === "Lindqvist" && contactDetails.firstName === "Magnus",
+    );
     return pair.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).map(({ personId }) => personId);
   },
   async check({ world, subjects: [older = "", newer = ""] }) {

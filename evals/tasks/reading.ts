@@ -107,7 +107,7 @@ function roundMean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-const deadlineTitle = "Seaweed for the gardens of Westerholm";
+const deadlineTitle = "Straw walls for the village school of Inverlay";
 
 const whoChanged: Task = {
   name: "who-changed",
@@ -133,7 +133,7 @@ const whoChanged: Task = {
   },
 };
 
-const briefTitle = "Heat from the laundry for the homes of Rosenheim West";
+const briefTitle = "Reading the tide marsh of Dunmore Bay";
 
 const callBrief: Task = {
   name: "call-brief",
@@ -219,7 +219,7 @@ async function countUnreleased(rest: RestClient, programId: string): Promise<num
   return listIds("feedback.prepared").difference(listIds("feedback.released")).size;
 }
 
-const candidatesTitle = "Second life for work clothes in Havnsted";
+const candidatesTitle = "Lime and hemp for the terraced houses of Westerholm";
 
 const reviewerCandidates: Task = {
   name: "reviewer-candidates",

@@ -40,7 +40,7 @@ const concurrentEdit: Task = {
   },
 };
 
-const screenedTitle = "Nets that come home to Nordvik";
+const screenedTitle = "Shared batteries for the balconies of Montclar";
 
 const withdrawnByColleague: Task = {
   name: "withdrawn-by-colleague",
