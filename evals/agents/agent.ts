@@ -1,10 +1,11 @@
 import type { AgentConnection } from "../harness/connection.ts";
 import type { HumanRule } from "../harness/human.ts";
-import type { Task } from "../harness/task.ts";
 
 /** What an agent gets to work on a task. */
 export interface AgentTask {
-  readonly task: Task;
+  /** The name of the task, and what the human asks. */
+  readonly name: string;
+  readonly prompt: string;
   readonly connection: AgentConnection;
   /** Answers what the agent asks in the chat. */
   readonly askHuman: HumanRule;

@@ -18,9 +18,9 @@ const maxReplies = 6;
 
 /** Creates an agent that works with a language model, as a chat program does. */
 export function createModelAgent(model: LanguageModel): EvalAgent {
-  return async ({ task, connection, askHuman, now }) => {
+  return async ({ prompt, connection, askHuman, now }) => {
     const tools = createTools(connection);
-    const messages: ModelMessage[] = [{ role: "user", content: task.prompt }];
+    const messages: ModelMessage[] = [{ role: "user", content: prompt }];
     const instructions = [
       "You work for the staff of the Aldersund Foundation with the tools of its programme management.",
       `It is ${now.toISOString()}.`,

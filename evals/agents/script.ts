@@ -6,8 +6,8 @@ import { type CallRecord, findPendingQuestion } from "../harness/connection.ts";
 import type { AgentTask, EvalAgent } from "./agent.ts";
 
 /**
- * A call that a good agent makes. A text that begins with `=` is a JSONata expression over the data of earlier steps, by
- * their names in `as`.
+ * A call that a good agent makes. A text that begins with `=` is a JSONata expression over the data of earlier steps by
+ * their names in `as`, the `prompt`, and the texts that the prompt has between quotation marks (`quoted`).
  */
 const Step = z.strictObject({
   tool: z.string(),
@@ -30,7 +30,7 @@ export type ScriptSet = (typeof scriptSets)[number];
 
 /** Creates an agent that makes the calls of the recorded scripts of a set. */
 export function createScriptedAgent(set: ScriptSet): EvalAgent {
-  return (agentTask) => new ScriptRun(agentTask).perform(readScript(set, agentTask.task.name));
+  return (agentTask) => new ScriptRun(agentTask).perform(readScript(set, agentTask.name));
 }
 
 /** Returns whether a set has a script of its own for a task. Where workflow tools do not help, it has none. */
@@ -51,10 +51,12 @@ function locateScript(set: ScriptSet, taskName: string): string {
 
 class ScriptRun {
   readonly #agentTask: AgentTask;
-  readonly #known: Record<string, unknown> = {};
+  readonly #known: Record<string, unknown>;
 
   constructor(agentTask: AgentTask) {
     this.#agentTask = agentTask;
+    const { prompt } = agentTask;
+    this.#known = { prompt, quoted: [...prompt.matchAll(/“([^”]+)”/g)].map(([, text]) => text) };
   }
 
   async perform({ steps, answer }: Script): Promise<string> {

@@ -39,6 +39,20 @@ export async function listSubmissions(rest: RestClient, filter: Record<string, s
   return rest.list<Submission>(`/submissions?${new URLSearchParams({ programId, ...filter })}`);
 }
 
+/** Returns the first submission by title among those that fit. The demonstration data must have one. */
+export async function chooseSubmission(
+  rest: RestClient,
+  filter: Record<string, string>,
+  fits: (submission: Submission) => boolean | Promise<boolean> = () => true,
+): Promise<Submission & { readonly title: string }> {
+  const submissions = await listSubmissions(rest, filter);
+  for (const submission of submissions.toSorted((a, b) => String(a.title).localeCompare(String(b.title)))) {
+    const { title } = submission;
+    if (title !== null && (await fits(submission))) return { ...submission, title };
+  }
+  throw new Error(`The demonstration data have no submission with ${JSON.stringify(filter)} that fits`);
+}
+
 export async function findSubmission(rest: RestClient, title: string): Promise<Submission> {
   return pickNamed(await listSubmissions(rest), "title", title);
 }
@@ -62,4 +76,18 @@ export async function readField(rest: RestClient, submission: Submission, key: s
     `/schemas/${schemaId}?version=${schemaVersion}`,
   );
   return fields[pickNamed(form.fields, "key", key).fieldId];
+}
+
+/** Returns the active reviewers of a round who know a submission's domain and were never given it. */
+export async function listFittingReviewers(
+  rest: RestClient,
+  roundId: string,
+  submission: Submission,
+): Promise<Reviewer[]> {
+  const domain = String(await readField(rest, submission, "domain"));
+  const { submissionId } = submission;
+  const given = await listAssignments(rest, { submissionId, includeInactive: "true" });
+  const known = new Set(given.map(({ reviewerId }) => reviewerId));
+  const active = await listReviewers(rest, { roundId, status: "active" });
+  return active.filter(({ reviewerId, expertise }) => expertise.includes(domain) && !known.has(reviewerId));
 }

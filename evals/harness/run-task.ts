@@ -3,7 +3,7 @@ import { AgentConnection, type ServerTarget } from "./connection.ts";
 import { openFlakyServer } from "./flaky-server.ts";
 import { acceptAll, type HumanRule } from "./human.ts";
 import { countListTokens, measureCalls, type TaskMetrics } from "./metrics.ts";
-import type { Task, TaskKind } from "./task.ts";
+import type { Preparation, Task, TaskKind } from "./task.ts";
 import type { World, WorldFactory } from "./world.ts";
 
 /** What came of a task. */
@@ -30,9 +30,9 @@ export async function runTask(task: Task, options: RunOptions): Promise<TaskResu
   const world = await options.worlds.open({ now: task.now, scopes: task.scopes, port: options.port });
   const flaky = task.flaky ? await openFlakyServer(world) : undefined;
   try {
-    const subjects = (await task.prepare?.(world)) ?? [];
+    const preparation = (await task.prepare?.(world)) ?? {};
     const target = flaky?.target ?? options.chooseServer?.(world) ?? { url: `${world.origin}/mcp` };
-    return await runAgent({ task, world, subjects, target, agent: options.agent });
+    return await runAgent({ task, world, preparation, target, agent: options.agent });
   } finally {
     await flaky?.close();
     await world.close();
@@ -42,31 +42,30 @@ export async function runTask(task: Task, options: RunOptions): Promise<TaskResu
 interface PreparedTask {
   readonly task: Task;
   readonly world: World;
-  readonly subjects: readonly string[];
+  readonly preparation: Preparation;
   readonly target: ServerTarget;
   readonly agent: EvalAgent;
 }
 
-async function runAgent({ task, world, subjects, target, agent }: PreparedTask): Promise<TaskResult> {
+async function runAgent({ task, world, preparation, target, agent }: PreparedTask): Promise<TaskResult> {
+  const { names = {}, subjects = [], human: rule = acceptAll, interfere = async () => undefined } = preparation;
+  const prompt = task.prompt.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name]));
   const questions: string[] = [];
   const human: HumanRule = (question) => {
     questions.push(question);
-    return (task.human ?? acceptAll)(question);
+    return rule(question);
   };
-  const connection = new AgentConnection({
-    world,
-    target,
-    human,
-    elicitation: task.kind !== "chat confirmation",
-    beforeCall: async (call) => task.interfere?.(world, call),
-  });
+  const elicitation = task.kind !== "chat confirmation";
+  const connection = new AgentConnection({ world, target, human, elicitation, beforeCall: interfere });
   try {
     await connection.open();
-    const { answer, failure } = await workOn(() => agent({ task, connection, askHuman: human, now: world.now() }));
-    const metrics = measureCalls(connection.calls, task.prompt);
+    const { answer, failure } = await workOn(() =>
+      agent({ name: task.name, prompt, connection, askHuman: human, now: world.now() }),
+    );
+    const metrics = measureCalls(connection.calls, prompt);
     const findings = [
       ...failure,
-      ...(await task.check({ world, subjects, answer, questions })),
+      ...(await task.check({ world, names, subjects, answer, questions })),
       ...(metrics.calls > task.limits.calls ? [`${metrics.calls} calls, of at most ${task.limits.calls}`] : []),
       ...(metrics.bytes > task.limits.bytes ? [`${metrics.bytes} bytes, of at most ${task.limits.bytes}`] : []),
     ];

@@ -16,7 +16,7 @@ export type TaskKind =
 export interface Task {
   readonly name: string;
   readonly kind: TaskKind;
-  /** What a person asks of the agent, in a person's words. */
+  /** What a person asks of the agent, in a person's words. `{name}` stands for a name that `prepare` chose. */
   readonly prompt: string;
   readonly limits: { readonly calls: number; readonly bytes: number };
   /** The present, ISO. Default: the day on which the demonstration data ends. */
@@ -25,20 +25,28 @@ export interface Task {
   readonly scopes?: readonly Scope[];
   /** Whether the tools work on a remote service whose connection fails now and then. */
   readonly flaky?: boolean;
-  /** Prepares the world over public interfaces. Returns the ids of the records that the check is about. */
-  prepare?(world: World): Promise<readonly string[]>;
-  /** Runs before each of the agent's calls, which it gets as text: what colleagues do while the agent works. */
-  interfere?(world: World, call: string): Promise<void>;
-  /** What the human says to questions. Default: agrees. */
-  human?: HumanRule;
+  /** Prepares the world over public interfaces, and chooses the records that the task is about. */
+  prepare?(world: World): Promise<Preparation>;
   /** Returns what is missing or wrong; nothing if the task is done. */
   check(outcome: Outcome): Promise<string[]>;
+}
+
+/** What a task is about in the data of its world. */
+export interface Preparation {
+  /** Titles and names for the prompt. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Ids that the check is about. */
+  readonly subjects?: readonly string[];
+  /** What the human says to questions. Default: agrees. */
+  readonly human?: HumanRule;
+  /** Runs before each of the agent's calls, which it gets as text: what colleagues do while the agent works. */
+  readonly interfere?: (call: string) => Promise<void>;
 }
 
 /** What is left after an agent has worked. */
 export interface Outcome {
   readonly world: World;
-  /** What `prepare` returned. */
+  readonly names: Readonly<Record<string, string>>;
   readonly subjects: readonly string[];
   /** The agent's last message. */
   readonly answer: string;

@@ -1,30 +1,22 @@
 import type { EmailSend } from "../../src/contract/emails.ts";
 import type { Person } from "../../src/contract/persons.ts";
+import type { Submission } from "../../src/contract/submissions.ts";
 import { listChangeErrors, listDifference } from "../harness/checks.ts";
 import {
+  chooseSubmission,
   findRound,
-  findSubmission,
   listAssignments,
+  listFittingReviewers,
   listReviewers,
   listSubmissions,
-  readField,
 } from "../harness/records.ts";
 import type { Task } from "../harness/task.ts";
 import type { World } from "../harness/world.ts";
 
-const conflictTitle = "Cleaner run-off from the roads into Grünau";
-
 /** Returns the reviewers who fit in best for a submission of a round: those of them with the least open work. */
-async function listBestReplacements({ rest }: World, roundId: string, submissionId: string): Promise<string[]> {
-  const submission = await rest.get<Parameters<typeof readField>[1]>(`/submissions/${submissionId}`);
-  const domain = String(await readField(rest, submission, "domain"));
+async function listBestReplacements({ rest }: World, roundId: string, submission: Submission): Promise<string[]> {
   const open = await listAssignments(rest, { roundId, status: "incomplete" });
-  const given = await listAssignments(rest, { submissionId, includeInactive: "true" });
-  const fits = (await listReviewers(rest, { roundId, status: "active" })).filter(
-    ({ reviewerId, expertise }) =>
-      expertise.includes(domain) && !given.some((assignment) => assignment.reviewerId === reviewerId),
-  );
-  const loads = fits.map(({ reviewerId }) => ({
+  const loads = (await listFittingReviewers(rest, roundId, submission)).map(({ reviewerId }) => ({
     reviewerId,
     load: open.filter((assignment) => assignment.reviewerId === reviewerId).length,
   }));
@@ -35,13 +27,19 @@ async function listBestReplacements({ rest }: World, roundId: string, submission
 const replaceReviewer: Task = {
   name: "replace-reviewer",
   kind: "writing",
-  prompt: `Ingrid Lindqvist has a conflict of interest with “${conflictTitle}” in the first reading of Community projects. Please give her review of it to an active reviewer of that round who knows the domain and has not had this application: of those, to somebody with the fewest open reviews in the round.`,
-  limits: { calls: 8, bytes: 25_000 },
+  prompt:
+    "A reviewer has a conflict of interest with “{title}” in the first reading of Community projects (Common Ground Fund 2026). Please give that review to an active reviewer of the round who knows the domain and has not had this application: of those, to somebody with the fewest open reviews in the round.",
+  limits: { calls: 10, bytes: 25_000 },
   async prepare(world) {
     const { rest } = world;
     const { roundId } = await findRound(rest, "Community projects", "First reading");
-    const { submissionId } = await findSubmission(rest, conflictTitle);
-    return [roundId, submissionId, ...(await listBestReplacements(world, roundId, submissionId))];
+    const conflicts = (await listAssignments(rest, { roundId })).filter(({ status }) => status === "conflict");
+    const submission = await chooseSubmission(rest, { roundId }, ({ submissionId }) =>
+      conflicts.some((conflict) => conflict.submissionId === submissionId),
+    );
+    const { title, submissionId } = submission;
+    const best = await listBestReplacements(world, roundId, submission);
+    return { names: { title }, subjects: [roundId, submissionId, ...best] };
   },
   async check({ world, subjects: [roundId = "", submissionId = "", ...best] }) {
     const now = await listAssignments(world.rest, { roundId, submissionId, includeInactive: "true" });
@@ -72,7 +70,7 @@ const assignWaiting: Task = {
     const waiting = (await listSubmissions(rest, { trackId, roundId, state: "IN_REVIEW" })).filter(
       ({ submissionId }) => !assignments.some((assignment) => assignment.submissionId === submissionId),
     );
-    return [roundId, ...waiting.map(({ submissionId }) => submissionId)];
+    return { subjects: [roundId, ...waiting.map(({ submissionId }) => submissionId)] };
   },
   async check({ world, subjects: [roundId = "", ...waiting] }) {
     const assignments = await listAssignments(world.rest, { roundId });
@@ -112,14 +110,18 @@ const mergePersons: Task = {
   name: "merge-persons",
   kind: "writing",
   prompt:
-    "Magnus Lindqvist of the Fontenelle School of Design is in our records twice, with the same address. Please make one of the two; the older record stays.",
+    "{name} of {organization} is in our records twice, with the same address. Please make one of the two; the older record stays.",
   limits: { calls: 6, bytes: 30_000 },
   async prepare({ rest }) {
-    const persons = await rest.list<Person>("/persons");
-    const pair = persons.filter(
-      ({ contactDetails }) => contactDetails?.lastName === "Lindqvist" && contactDetails.firstName === "Magnus",
-    );
-    return pair.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)).map(({ personId }) => personId);
+    const persons = (await rest.list<Person>("/persons")).filter(({ active, primaryEmail }) => active && primaryEmail);
+    const groups = Map.groupBy(persons, ({ primaryEmail }) => String(primaryEmail).toLowerCase());
+    const [older, newer] =
+      [...groups.values()]
+        .find(({ length }) => length === 2)
+        ?.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)) ?? [];
+    if (!older || !newer) throw new Error("The demonstration data have no duplicate person");
+    const { firstName, lastName, organization = "" } = older.contactDetails ?? {};
+    return { names: { name: `${firstName} ${lastName}`, organization }, subjects: [older.personId, newer.personId] };
   },
   async check({ world, subjects: [older = "", newer = ""] }) {
     const person = await world.rest.get<Person>(`/persons/${newer}`);
@@ -139,7 +141,7 @@ const mailDrafts: Task = {
   limits: { calls: 6, bytes: 25_000 },
   async prepare({ rest }) {
     const drafts = await listSubmissions(rest, { state: "DRAFT" });
-    return [...new Set(drafts.map(({ innovatorEmail }) => innovatorEmail))];
+    return { subjects: [...new Set(drafts.map(({ innovatorEmail }) => innovatorEmail))] };
   },
   async check({ world, subjects }) {
     const sent = await Promise.all(

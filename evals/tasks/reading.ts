@@ -11,12 +11,14 @@ import {
   listMissingRows,
 } from "../harness/checks.ts";
 import {
+  chooseSubmission,
   findProgram,
   findRound,
   findSubmission,
   findTrack,
   formatReviewer,
   listAssignments,
+  listFittingReviewers,
   listReviewers,
   listSubmissions,
   readField,
@@ -65,6 +67,7 @@ const lateReviews: Task = {
     const names = new Map(
       (await listReviewers(rest)).map((reviewer) => [reviewer.reviewerId, formatReviewer(reviewer)]),
     );
+    if (late.length === 0) throw new Error("The demonstration data have no late reviews");
     const rows = late.map(({ submissionId, reviewerId }) => [
       titles.get(submissionId) ?? "",
       names.get(reviewerId) ?? "",
@@ -107,22 +110,21 @@ function roundMean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-const deadlineTitle = "Straw walls for the village school of Inverlay";
-
 const whoChanged: Task = {
   name: "who-changed",
   kind: "reading",
-  prompt: `An applicant says that the deadline of her draft “${deadlineTitle}” has moved twice this week. Is that so? Tell me from which day to which, each time, and which token or person did it (the id will do).`,
+  prompt:
+    "An applicant says that the deadline of her draft “{title}” (Common Ground Fund 2026) has moved twice this week. Is that so? Tell me from which day to which, each time, and which token or person did it (the id will do).",
   limits: { calls: 5, bytes: 15_000 },
   async prepare({ rest }) {
+    const { title, submissionId } = await chooseSubmission(rest, { state: "DRAFT" });
     for (const deadline of ["2026-12-14T22:00:00.000Z", "2026-12-09T22:00:00.000Z"]) {
-      const { submissionId, version } = await findSubmission(rest, deadlineTitle);
+      const { version } = await findSubmission(rest, title);
       await rest.send("PATCH", `/submissions/${submissionId}`, { version, deadline });
     }
-    return [];
+    return { names: { title }, subjects: [submissionId] };
   },
-  async check({ world, answer }) {
-    const { submissionId } = await findSubmission(world.rest, deadlineTitle);
+  async check({ world, subjects: [submissionId], answer }) {
     const entries = await world.rest.list<AuditEntry>(`/audit?submissionId=${submissionId}`);
     const moves = entries.flatMap(({ actorId, changes }) =>
       changes.filter(({ path, from }) => path === "deadline" && from).map(({ from, to }) => ({ actorId, from, to })),
@@ -133,16 +135,22 @@ const whoChanged: Task = {
   },
 };
 
-const briefTitle = "Reading the tide marsh of Dunmore Bay";
-
 const callBrief: Task = {
   name: "call-brief",
   kind: "reading",
-  prompt: `The applicant of “${briefTitle}” rings in ten minutes. What do I need to know: who they are, what they ask for and for how long, where the application stands and since when it is submitted, which reviews are in and which are not, and whether a supplement is open?`,
+  prompt:
+    "The applicant of “{title}” (Common Ground Fund 2026) rings in ten minutes. What do I need to know: who they are, what they ask for and for how long, where the application stands and since when it is submitted, which reviews are in and which are not, and whether a supplement is open?",
   limits: { calls: 10, bytes: 30_000 },
-  async check({ world, answer }) {
+  async prepare({ rest }) {
+    const { title } = await chooseSubmission(rest, { state: "IN_REVIEW" }, async ({ submissionId }) => {
+      const statuses = (await listAssignments(rest, { submissionId })).map(({ status }) => status);
+      return statuses.includes("completed") && statuses.includes("accepted");
+    });
+    return { names: { title } };
+  },
+  async check({ world, names: { title = "" }, answer }) {
     const { rest } = world;
-    const submission = await findSubmission(rest, briefTitle);
+    const submission = await findSubmission(rest, title);
     const { submissionId, innovatorName, submittedAt } = submission;
     const assignments = await listAssignments(rest, { submissionId });
     const reviewers = await listReviewers(rest);
@@ -219,29 +227,32 @@ async function countUnreleased(rest: RestClient, programId: string): Promise<num
   return listIds("feedback.prepared").difference(listIds("feedback.released")).size;
 }
 
-const candidatesTitle = "Lime and hemp for the terraced houses of Westerholm";
-
 const reviewerCandidates: Task = {
   name: "reviewer-candidates",
   kind: "reading",
-  prompt: `The panel wants one more opinion on “${candidatesTitle}” (Community projects). Which active reviewers of the panel review know its domain and have not been given this application in any round? Names only, one a line, all of them and nobody else.`,
+  prompt:
+    "The panel wants one more opinion on “{title}” (Community projects, Common Ground Fund 2026). Which active reviewers of the panel review know its domain and have not been given this application in any round? Names only, one a line, all of them and nobody else.",
   limits: { calls: 8, bytes: 20_000 },
-  async check({ world, answer }) {
-    const { rest } = world;
-    const submission = await findSubmission(rest, candidatesTitle);
+  async prepare({ rest }) {
     const { roundId } = await findRound(rest, "Community projects", "Panel review");
-    const domain = String(await readField(rest, submission, "domain"));
-    const given = await listAssignments(rest, { submissionId: submission.submissionId, includeInactive: "true" });
-    const readers = new Set(given.map(({ reviewerId }) => reviewerId));
-    const panel = await listReviewers(rest, { roundId });
-    const fits = new Set(
-      panel.filter(
-        ({ reviewerId, status, expertise }) =>
-          status === "active" && expertise.includes(domain) && !readers.has(reviewerId),
+    const { title } = await chooseSubmission(rest, { roundId, state: "IN_REVIEW" }, async (submission) => {
+      return (await listFittingReviewers(rest, roundId, submission)).length > 0;
+    });
+    return { names: { title } };
+  },
+  async check({ world, names: { title = "" }, answer }) {
+    const { rest } = world;
+    const { roundId } = await findRound(rest, "Community projects", "Panel review");
+    const fits = await listFittingReviewers(rest, roundId, await findSubmission(rest, title));
+    const names = fits.map(formatReviewer);
+    const others = (await listReviewers(rest, { roundId })).map(formatReviewer);
+    return [
+      ...listMissingFacts(answer, names),
+      ...listForbidden(
+        answer,
+        others.filter((name) => !names.includes(name)),
       ),
-    );
-    const others = panel.filter((reviewer) => !fits.has(reviewer)).map(formatReviewer);
-    return [...listMissingFacts(answer, [...fits].map(formatReviewer)), ...listForbidden(answer, others)];
+    ];
   },
 };
 

@@ -24,7 +24,7 @@ const screenTrack: Task = {
   prompt:
     "Please screen the new applications of Community projects in the Common Ground Fund 2026. Whoever asks for at most EUR 40,000 is eligible; the others are ineligible, with the reason “Above the ceiling of EUR 40,000”. Tell me how many are eligible and how many are not.",
   limits: { calls: 10, bytes: 20_000 },
-  prepare: (world) => listIdsInState(world, "Community projects", "SUBMITTED"),
+  prepare: async (world) => ({ subjects: await listIdsInState(world, "Community projects", "SUBMITTED") }),
   async check({ world, subjects, answer }) {
     const submissions = await Promise.all(subjects.map((id) => loadSubmission(world, id)));
     const states = submissions.map(async (submission) => {
@@ -45,7 +45,7 @@ const advanceEligible: Task = {
   kind: "writing",
   prompt: "Move every eligible application of Enterprise pilots (Common Ground Fund 2026) on to the first reading.",
   limits: { calls: 8, bytes: 12_000 },
-  prepare: (world) => listIdsInState(world, "Enterprise pilots", "ELIGIBLE"),
+  prepare: async (world) => ({ subjects: await listIdsInState(world, "Enterprise pilots", "ELIGIBLE") }),
   async check({ world, subjects }) {
     const { roundId } = await findRound(world.rest, "Enterprise pilots", "First reading");
     const submissions = await Promise.all(subjects.map((id) => loadSubmission(world, id)));
@@ -66,7 +66,7 @@ const releaseFeedback: Task = {
   limits: { calls: 8, bytes: 20_000 },
   async prepare({ rest }) {
     const finalists = await listSubmissions(rest, { state: "FINALIST" });
-    return finalists.map(({ submissionId }) => submissionId);
+    return { subjects: finalists.map(({ submissionId }) => submissionId) };
   },
   async check({ world, subjects }) {
     const { programId } = await findProgram(world.rest);
@@ -88,7 +88,7 @@ const extendRound: Task = {
   limits: { calls: 5, bytes: 8_000 },
   async prepare({ rest }) {
     const { roundId, deadline, endDate } = await findRound(rest, "Community projects", "First reading");
-    return [roundId, String(deadline), String(endDate)];
+    return { subjects: [roundId, String(deadline), String(endDate)] };
   },
   async check({ world, subjects: [roundId = "", ...dates] }) {
     const { deadline, endDate } = await findRound(world.rest, "Community projects", "First reading");

@@ -1,19 +1,18 @@
 import type { Program } from "../../src/contract/programs.ts";
 import { listChangeErrors, listDifference, listMissingFacts } from "../harness/checks.ts";
-import { findProgram, findRound, findSubmission, listAssignments } from "../harness/records.ts";
-import type { Task } from "../harness/task.ts";
-import type { World } from "../harness/world.ts";
+import { chooseSubmission, findProgram, findRound, listAssignments } from "../harness/records.ts";
+import type { Preparation, Task } from "../harness/task.ts";
 import { listIdsInState, loadSubmission } from "./submissions.ts";
 
 const description = "Grants for community projects and for pilots of small enterprises. Two tracks, three readings.";
 
 /** Lets a colleague do something once: before the first call that looks like a change of the kind. */
-function interfereOnce(kind: RegExp, work: (world: World) => Promise<void>): NonNullable<Task["interfere"]> {
-  const done = new WeakSet<World>();
-  return async (world, call) => {
-    if (done.has(world) || !kind.test(call)) return;
-    done.add(world);
-    await work(world);
+function interfereOnce(kind: RegExp, work: () => Promise<unknown>): NonNullable<Preparation["interfere"]> {
+  let isDone = false;
+  return async (call) => {
+    if (isDone || !kind.test(call)) return;
+    isDone = true;
+    await work();
   };
 }
 
@@ -25,12 +24,12 @@ const concurrentEdit: Task = {
   prompt: `Please set the description of the Common Ground Fund 2026 to: “${description}” Leave everything else as it is.`,
   limits: { calls: 6, bytes: 12_000 },
   async prepare({ rest }) {
-    return [(await findProgram(rest)).programId];
-  },
-  interfere: interfereOnce(/(update|patch)\w*program/i, async ({ rest }) => {
     const { programId, version } = await findProgram(rest);
-    await rest.send<Program>("PATCH", `/programs/${programId}`, { version, endDate: colleagueEndDate });
-  }),
+    const interfere = interfereOnce(/(update|patch)\w*program/i, () =>
+      rest.send<Program>("PATCH", `/programs/${programId}`, { version, endDate: colleagueEndDate }),
+    );
+    return { subjects: [programId], interfere };
+  },
   async check({ world, subjects }) {
     const program = await findProgram(world.rest);
     return [
@@ -40,20 +39,20 @@ const concurrentEdit: Task = {
   },
 };
 
-const screenedTitle = "Shared batteries for the balconies of Montclar";
-
 const withdrawnByColleague: Task = {
   name: "withdrawn-by-colleague",
   kind: "conflict",
-  prompt: `Screen “${screenedTitle}” (Common Ground Fund 2026, Community projects) as eligible.`,
+  prompt: "Screen “{title}” (Common Ground Fund 2026) as eligible.",
   limits: { calls: 6, bytes: 10_000 },
-  interfere: interfereOnce(/screen/i, async ({ rest }) => {
-    const { submissionId, version } = await findSubmission(rest, screenedTitle);
-    const body = { version, reason: "Funded elsewhere" };
-    await rest.send("POST", `/submissions/${submissionId}/withdraw`, body);
-  }),
-  async check({ world, answer }) {
-    const { state } = await findSubmission(world.rest, screenedTitle);
+  async prepare({ rest }) {
+    const { title, submissionId, version } = await chooseSubmission(rest, { state: "SUBMITTED" });
+    const interfere = interfereOnce(/screen/i, () =>
+      rest.send("POST", `/submissions/${submissionId}/withdraw`, { version, reason: "Funded elsewhere" }),
+    );
+    return { names: { title }, subjects: [submissionId], interfere };
+  },
+  async check({ world, subjects: [submissionId = ""], answer }) {
+    const { state } = await loadSubmission(world, submissionId);
     return [
       ...listDifference("The state", state, "WITHDRAWN"),
       ...(await listChangeErrors(world, {})),
@@ -84,7 +83,7 @@ const flakyScreening: Task = {
   prompt:
     "All new applications of Enterprise pilots (Common Ground Fund 2026) are eligible. Please screen them as that.",
   limits: { calls: 10, bytes: 15_000 },
-  prepare: (world) => listIdsInState(world, "Enterprise pilots", "SUBMITTED"),
+  prepare: async (world) => ({ subjects: await listIdsInState(world, "Enterprise pilots", "SUBMITTED") }),
   async check({ world, subjects }) {
     const submissions = await Promise.all(subjects.map((id) => loadSubmission(world, id)));
     const screenings = (await world.listAgentChanges()).filter(({ action }) => action === "submission.screened");

@@ -45,14 +45,12 @@ function finish<Reason extends string>(unified: Reason) {
   return { unified, raw: undefined };
 }
 
-const title = "Winter vegetables without heating in Havnsted";
-
-/** Finds the arguments that withdraw the submission. */
-async function prepareWithdrawal({ connection }: AgentTask): Promise<Record<string, unknown>> {
+/** Finds the arguments that withdraw the submission of the prompt. */
+async function prepareWithdrawal({ connection, prompt }: AgentTask): Promise<Record<string, unknown>> {
   const input = { state: "IN_REVIEW", all: true, select: ["title"] };
   const { structured } = await connection.call("list_submissions", input);
   const rows = structured?.["data"] as { submissionId: string; version: number; title: string }[];
-  const { submissionId, version } = rows.find((row) => row.title === title) ?? {};
+  const { submissionId, version } = rows.find(({ title }) => prompt.includes(title)) ?? {};
   return { submissionId, version, reason: "Funded elsewhere" };
 }
 
