@@ -1,4 +1,5 @@
 import { limits } from "../src/contract/access/limits.ts";
+import { maxLimit } from "../src/contract/definition/page.ts";
 import {
   getToolset,
   isOperationName,
@@ -11,6 +12,7 @@ import {
 } from "../src/contract/index.ts";
 import { getToolDefinition, toolNames } from "../src/tools/catalog/definitions.ts";
 import { searchTools } from "../src/tools/catalog/search.ts";
+import { maxScannedPages } from "../src/tools/filters/scan.ts";
 import { countsOf } from "./token-counts.ts";
 
 /** Renders `docs/tools.md` from the contract. */
@@ -31,6 +33,7 @@ A tool takes its operation's input in one flat object, and these arguments:
 - \`select\` (every tool): dot paths of the fields to show, separated by commas or as a list, such as \`title, scores.value\`. A record's id and version always remain, \`*\` shows all fields. \`id\` is the record's own id. Another unknown name is read as the field with a similar name if there is only one; \`notes\` name it, and the names that do not exist.
 - \`labels\` (reads with form fields, custom fields or scores): shows labels in place of field ids, and beside the ids of criteria.
 - \`all\` (paginated lists): gathers pages up to ${limits.gatheredRows} rows, with progress notifications. If they do not fit, the largest fields are omitted from every row; with \`select\`, the result has fewer rows, and its first line says how many there are, as in \`36 of 90 rows\`. Without \`limit\`, a tool's page has ${limits.toolRows} rows.
+- Filters that the interface lacks: \`from\`, \`to\` and \`onlyStateChanges\` (\`list_audit_entries\`), \`programId\` and \`status\` (\`list_reviews\`), several values of \`status\` (\`list_assignments\`), \`bulkId\` (\`list_email_sends\`). The tool reads up to ${maxScannedPages * maxLimit} rows of the list for them, ${maxLimit} a request. A note says when that was not enough, and the cursor continues from there.
 - \`wait\` (\`create_export\`): waits, with progress notifications, until the export is completed or failed, or \`PROGRAMME_EXPORT_WAIT_SECONDS\` have passed.
 - \`confirmation\` (what destroys, sends or cannot be undone): the token that the first call returned with its question.
 

@@ -5,8 +5,9 @@ import { findUnstorable } from "../contract/definition/storable.ts";
 import { type Issue, Problem, validationProblem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { findSimilar } from "../lib/did-you-mean.ts";
-import { getToolArguments, type ToolOptionValues } from "./catalog/tool-options.ts";
+import { getToolArguments, type ToolArguments, type ToolOptionValues } from "./catalog/tool-options.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
+import { createRowFilter, getFilterShape } from "./filters/row-filters.ts";
 import { getRecordSchema, resolveSelection } from "./results/field-selection.ts";
 
 /** The arguments of a tool call, separated into those of the operation and options of the tool. */
@@ -28,7 +29,7 @@ const maxNotes = 8;
 export function prepareArguments(name: CallName, args: Readonly<Record<string, unknown>>): PreparedArguments {
   requireBounded(args);
   const declared = getToolArguments(name);
-  const { args: coerced, notes } = coerceArguments(declared.shape, splitSelection(args));
+  const { args: coerced, notes } = coerceArguments(declared.shape, splitLists(declared, args));
   const { options, input } = separateArguments(name, declared.options, coerced);
   const needsLimit = input["limit"] === undefined && declared.hasLimit;
   return {
@@ -66,8 +67,21 @@ function separateArguments(
   const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(schema.shape, argument);
   const given = entries.filter(isOwn);
   if (given.length === 0) return { options: {}, input: args };
-  const options = checkOptions(name, schema, Object.fromEntries(given));
-  return { options, input: Object.fromEntries(entries.filter((entry) => !isOwn(entry))) };
+  const values = checkOptions(schema, Object.fromEntries(given));
+  const { filter, input } = createRowFilter(name, pickNames(values, Object.keys(getFilterShape(name))));
+  const { select, ...options } = values as Omit<ToolOptionValues, "select"> & { select?: readonly string[] };
+  return {
+    input: { ...input, ...Object.fromEntries(entries.filter((entry) => !isOwn(entry))) },
+    options: {
+      ...options,
+      filter,
+      ...(select ? { select: resolveSelection(getRecordSchema(name), select) } : {}),
+    },
+  };
+}
+
+function pickNames(values: Readonly<Record<string, unknown>>, names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
 /** Adds suggestions to the unknown arguments of a validation error. */
@@ -107,20 +121,25 @@ function getObjectShape(schema: AnySchema): Fields | undefined {
   });
 }
 
-/** Accepts a selection as comma-separated text. */
-function splitSelection(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { select } = args;
-  if (typeof select !== "string" || select.trimStart().startsWith("[")) return args;
-  return { ...args, select: select.split(",").map((path) => path.trim()) };
+/** Accepts a selection as comma-separated text, and several statuses where a tool takes several. */
+function splitLists({ options }: ToolArguments, args: Readonly<Record<string, unknown>>) {
+  const split = ["select", "status"].flatMap((name): [string, unknown][] => {
+    const value = args[name];
+    if (!Object.hasOwn(options.shape, name) || typeof value !== "string" || value.trimStart().startsWith("["))
+      return [];
+    const items = value.split(",").map((item) => item.trim());
+    return name === "select" || items.length > 1 ? [[name, items]] : [];
+  });
+  return split.length > 0 ? { ...args, ...Object.fromEntries(split) } : args;
 }
 
-function checkOptions(name: CallName, schema: z.ZodObject, given: Readonly<Record<string, unknown>>): ToolOptionValues {
+function checkOptions(
+  schema: z.ZodObject,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
   const result = schema.safeParse(given);
-  if (!result.success) {
-    throw validationProblem(
-      ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
-    );
-  }
-  const { select, ...options } = result.data as Omit<ToolOptionValues, "select"> & { select?: readonly string[] };
-  return select ? { ...options, select: resolveSelection(getRecordSchema(name), select) } : options;
+  if (result.success) return result.data;
+  throw validationProblem(
+    ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
+  );
 }

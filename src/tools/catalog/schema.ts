@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type CallName, operations } from "../../contract/index.ts";
+import { AssignmentStatuses } from "../filters/row-filters.ts";
 import { getToolArguments, Select } from "./tool-options.ts";
 
 /** The part of JSON Schema that this module uses. */
@@ -37,7 +38,10 @@ const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
  */
 export function createInputSchema(name: CallName): JsonSchema {
   const object = z.strictObject(getToolArguments(name).shape);
-  const { type, properties, required } = z.toJSONSchema(object, { io: "input", override: shortenSelect }) as JsonSchema;
+  const { type, properties, required } = z.toJSONSchema(object, {
+    io: "input",
+    override: declareOneForm,
+  }) as JsonSchema;
   return {
     ...(type ? { type } : {}),
     ...(properties && Object.keys(properties).length > 0 ? { properties: compactEach(properties) } : {}),
@@ -46,17 +50,23 @@ export function createInputSchema(name: CallName): JsonSchema {
   };
 }
 
-/** Declares `select` as text, for which a list is accepted too: it is in every tool, and a list costs twice the tokens. */
-function shortenSelect({
-  zodSchema,
-  jsonSchema,
-}: {
-  zodSchema: z.core.$ZodType;
-  jsonSchema: z.core.JSONSchema.BaseSchema;
-}) {
-  if (zodSchema !== Select) return;
-  delete jsonSchema.items;
-  jsonSchema.type = "string";
+/**
+ * Declares one form of arguments that accept two: `select` as text, because it is in every tool and a list costs twice
+ * the tokens, and statuses as a list, because some hosts reject unions.
+ */
+function declareOneForm({ zodSchema, jsonSchema }: OverriddenSchema) {
+  if (zodSchema === Select) {
+    delete jsonSchema.items;
+    jsonSchema.type = "string";
+  } else if (zodSchema === AssignmentStatuses) {
+    Object.assign(jsonSchema, jsonSchema.anyOf?.[1]);
+    delete jsonSchema.anyOf;
+  }
+}
+
+interface OverriddenSchema {
+  readonly zodSchema: z.core.$ZodType;
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema;
 }
 
 const pendingConfirmationSchema: JsonSchema = {

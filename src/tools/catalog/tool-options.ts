@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type CallName, isWorkflowName, operations } from "../../contract/index.ts";
 import { hasFieldNames } from "../fields/field-maps.ts";
+import { getFilterShape, type RowFilter } from "../filters/row-filters.ts";
 import type { Selection } from "../results/field-selection.ts";
 
 /** Dot paths of the fields to show, or `*`. */
@@ -24,6 +25,8 @@ export interface ToolOptionValues {
   readonly labels?: boolean;
   /** Returns every page of a list, up to a limit. */
   readonly all?: boolean;
+  /** Filters rows where the interface has no filter. */
+  readonly filter?: RowFilter | undefined;
   /** Waits for the work that the call starts. */
   readonly wait?: boolean;
   /** The token that confirms a call if the client cannot ask. */
@@ -46,7 +49,7 @@ export function getToolArguments(name: CallName): ToolArguments {
   let cached = cache.get(name);
   if (!cached) {
     const { params, body, queryObject } = operations[name];
-    const options = z.strictObject(createOptionShape(name));
+    const options = z.strictObject({ ...createOptionShape(name), ...getFilterShape(name) });
     const shape = { ...params.shape, ...body?.shape, ...queryObject.shape, ...options.shape };
     cached = { shape, options, hasLimit: Object.hasOwn(queryObject.shape, "limit") && !isWorkflowName(name) };
     cache.set(name, cached);

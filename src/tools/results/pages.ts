@@ -12,6 +12,8 @@ type Input = Readonly<Record<string, unknown>>;
 export interface PageOptions extends CallControl {
   /** Requests one page from the upstream. */
   readonly requestPage: (input: Input) => Promise<Answer>;
+  /** Returns the note on a page that ended early, after which no further pages are read. */
+  readonly findBoundNote?: () => string | undefined;
   /** Converts a row to what the caller sees. */
   readonly toVisibleRow: (row: Row) => Row;
   readonly maxBytes: number;
@@ -67,7 +69,8 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
       return end(cursor, `A result holds ${maxBytes} bytes. Select fewer fields to get more rows.`, total);
     }
     next = answer.page?.lastEvaluatedKey;
-    if (next === undefined || !all) return end(next);
+    const boundNote = options.findBoundNote?.();
+    if (next === undefined || !all || boundNote !== undefined) return end(next, boundNote);
     if (rows.length >= limits.gatheredRows) return end(next, `One call returns at most ${limits.gatheredRows} rows.`);
     if (signal.aborted) return end(next, "The call was cancelled.");
     await progress(rows.length, `${rows.length} rows`);

@@ -7,6 +7,7 @@ import type { CallControl } from "../call-control.ts";
 import type { ToolOptionValues } from "../catalog/tool-options.ts";
 import { createFieldDeclarations } from "../fields/declared-fields.ts";
 import { createRowView, type RowView } from "../fields/row-view.ts";
+import { createScan } from "../filters/scan.ts";
 import type { ToolSession } from "../session.ts";
 import { formatPaths } from "./brief.ts";
 import { getRecordSchema, listRequiredFields } from "./field-selection.ts";
@@ -37,21 +38,26 @@ export async function readTool(
   const { upstream, settings } = session;
   const maxBytes = settings.resultBytes;
   const view = createView(session, call, options.select?.paths, options.labels);
+  const { filter } = options;
   if (!operations[call.operation].paginated) {
     const answer = await upstream.call(call);
     if (!answer.ok) return answer;
-    const fitted = await fitData(call.operation, answer, view, maxBytes);
+    const data = filter ? (answer.data as readonly Row[]).filter(filter.matches) : answer.data;
+    const fitted = await fitData(call.operation, { ...answer, data }, view, maxBytes);
     const notes = isWorkflowName(call.operation)
       ? createGapNotes(answer.data as Gaps)
       : createBoundNotes(call, answer.data);
     return { ...fitted, notes: [...notes, ...fitted.notes] };
   }
+  const readPage = (input: Row) => upstream.call({ ...call, input });
+  const scan = filter && createScan(filter, readPage, control);
   const pages = await readPages(call.input, {
     async requestPage(input) {
-      const answer = await upstream.call({ ...call, input });
+      const answer = await (scan?.requestPage ?? readPage)(input);
       if (answer.ok) await view.load(answer.data as readonly Row[]);
       return answer;
     },
+    findBoundNote: () => scan?.findBoundNote(),
     toVisibleRow: view.toVisibleRow,
     maxBytes,
     all: options.all === true,
