@@ -6,6 +6,7 @@ import {
   type QueryResult,
   sql,
 } from "kysely";
+import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { Token } from "../contract/access/tokens.ts";
 import { AuditEntry } from "../contract/audit.ts";
@@ -82,6 +83,8 @@ export interface PreparedStatement {
 export interface PreparedQuery extends CompiledQuery {
   /** Identifies the query. A connection caches its statement by this object. */
   readonly prepared: object;
+  /** False for one of many queries: a server keeps a named statement as long as the connection. */
+  readonly named?: false;
 }
 
 export function prepareQuery(query: Compilable): PreparedStatement {
@@ -112,12 +115,23 @@ export interface Statements {
   get(source: Source<unknown>): PreparedStatement;
   /** Inserts a row, with its values in the order of the columns. */
   insert(table: string, columns: readonly string[]): PreparedStatement;
+  /** Runs a query for many rows, each of which is the values of its columns in their order. */
+  runForTuples(db: Db, query: Compilable): Promise<QueryResult<readonly unknown[]>>;
 }
+
+/** Queries for many rows whose statements are kept. */
+const maxTupleQueries = 100;
 
 export function createStatements(db: Db): Statements {
   const gets = new Map<string, PreparedStatement>();
   const inserts = new Map<string, PreparedStatement>();
+  const tupleQueries = new LRUCache<string, object>({ max: maxTupleQueries, memoMethod: (sql) => ({ sql }) });
   return {
+    runForTuples(on, query) {
+      const compiled = query.compile();
+      const prepared: PreparedQuery = { ...compiled, prepared: tupleQueries.memo(compiled.sql), named: false };
+      return on.executeQuery(prepared);
+    },
     get: ({ name, key: [id, revision], codec }) =>
       remember(gets, name, () => {
         const byId = db

@@ -10,7 +10,7 @@ import { type AnyHandler, createHandlerContext } from "./run-handler.ts";
 import { validateInput } from "./validate.ts";
 
 /** Rows read at a time: enough that a query costs little of it, few enough that other callers hardly wait. */
-const batchRows = 1_000;
+const batchRows = 2_000;
 
 /** Runs a workflow on the tenant's records, as far as the caller's scopes show them. */
 export async function runWorkflow(deps: PipelineDeps, prepared: PreparedCall): Promise<Outcome> {

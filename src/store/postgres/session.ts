@@ -145,7 +145,7 @@ export class Session implements DatabaseConnection {
     const { sql: text } = query;
     const values = query.parameters.map(toBindable);
     if (!("prepared" in query)) return { text, values };
-    const named = this.#options.names ? { name: getStatementName(query.prepared) } : {};
+    const named = this.#options.names && query.named !== false ? { name: getStatementName(query.prepared) } : {};
     return { text, values, ...named, rowMode: "array" };
   }
 }

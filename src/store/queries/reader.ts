@@ -172,7 +172,12 @@ export class SqlReader implements Reader {
     limit: number,
     after?: readonly unknown[],
   ): Promise<R[]> {
-    const rows = await selectStep(this.db, source, this.businessId, query, { sort, limit, after }).execute();
+    const step = selectStep(this.db, source, this.businessId, query, { sort, limit, after });
+    if (this.#columns) {
+      const { rows } = await this.shared.statements.runForTuples(this.db, step);
+      return rows.map((row) => source.codec.decodeTuple(row));
+    }
+    const rows = await step.execute();
     return rows.map((row) => source.codec.decode(row as Readonly<Record<string, unknown>>));
   }
 }
