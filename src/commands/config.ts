@@ -66,7 +66,7 @@ async function merge(host: Host, file: string, name: string, server: ServerEntry
   const after = await mergeSettings(host, before, name, host.settings(server, name)).catch((error: unknown) => {
     throw error instanceof UsageError ? new UsageError(`${file}: ${error.message}`) : error;
   });
-  if (after === before) return { written: false, backup: null, notes: ["It held these settings already."] };
+  if (after === before) return { written: false, backup: null, notes: ["It already contains these settings."] };
   const { backup, shared } = await replaceSettings(file, before, after);
   const warned = shared && server.secret?.value !== undefined;
   const notes = warned ? [`Others can read the file, which holds a token: chmod 600 ${file}`] : [];

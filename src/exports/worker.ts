@@ -35,7 +35,7 @@ export class ExportWorker implements Worker {
   constructor(deps: ExportWorkerDeps) {
     this.#deps = { ...deps, maxBytes: deps.maxBytes ?? limits.maxExportBytes };
     const handleFailure = (error: unknown) => {
-      if (this.#failures.isDue()) deps.log.error({ err: error }, "Exports cannot be worked on");
+      if (this.#failures.isDue()) deps.log.error({ err: error }, "Exports cannot be processed");
     };
     const runJobs = async (signal: AbortSignal) => {
       const worked = await this.step(signal);

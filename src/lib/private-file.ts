@@ -23,7 +23,7 @@ export function readPrivateFile(path: string, maxBytes: number): string {
 export function refuseShared(path: string, mode: number): void {
   // Windows does not store access rights in the mode.
   if (process.platform === "win32" || (mode & 0o077) === 0) return;
-  throw new Error(`Others than its owner can use the file ${path}; take their rights away (chmod 600)`);
+  throw new Error(`Other users can access the file ${path}. Remove their access: chmod 600`);
 }
 
 /** Returns a text that changes when the file is changed or replaced. */

@@ -20,9 +20,9 @@ export function createFileTransport(directory: string, log: Log): MailTransport 
       try {
         await writeMessage(directory, emailSendId, bytes);
       } catch (error) {
-        log.error({ err: error, directory, emailSendId }, "A message could not be kept");
+        log.error({ err: error, directory, emailSendId }, "A message could not be written to a file");
         const { code = "unknown" } = error as NodeJS.ErrnoException;
-        return { kind: "deferred", error: `The message could not be kept (${code})`, serverTrouble: true };
+        return { kind: "deferred", error: `The message could not be written to a file (${code})`, serverTrouble: true };
       }
       if (notices.isDue()) log.info({ directory }, "No mail server is set: messages are written to files");
       return { kind: "accepted" };

@@ -105,7 +105,7 @@ export async function openEngine(
     return openPostgres({ database, busyTimeoutMs, maxConnections, pooler, waitMs, log });
   }
   if (isAddress(database))
-    throw new Error(`Data is kept in a file or in PostgreSQL: ${database.replace(/:.*/s, "")} is not supported`);
+    throw new Error(`Data can be stored in a file or in PostgreSQL: ${database.replace(/:.*/s, "")} is not supported`);
   const { openSqlite } = await import("./sqlite/open.ts");
   return openSqlite({ database, busyTimeoutMs, unchecked });
 }

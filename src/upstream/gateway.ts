@@ -97,7 +97,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: ResolveGrant,
   /** Hides that the product token was refused, because that says nothing about the presented credential. */
   function maskRefusal(refusal: Problem, name: string): Problem {
     if (refusal.status !== 401) return refusal;
-    log.error({ caller: name }, "The service refuses the product token that this caller stands for");
+    log.error({ caller: name }, "The service refuses the product token behind this caller");
     return problem("gateway_token_refused");
   }
 

@@ -71,7 +71,7 @@ export class DeliveryWorker implements Worker {
     this.#loop = createLoop({
       step: () => this.#step(),
       idleMs: pollMs,
-      failed: (error) => deps.log.error({ err: error }, "Webhook deliveries cannot be worked on"),
+      failed: (error) => deps.log.error({ err: error }, "Webhook deliveries cannot be processed"),
     });
   }
 

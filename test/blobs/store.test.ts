@@ -114,9 +114,9 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     const altered = Buffer.from(bytes);
     altered[299_999] = (altered[299_999] ?? 0) ^ 1;
     await writeFile(fileOf(sha256), altered);
-    await expect(buffer(await content.open(sha256))).rejects.toThrow("is not what was kept");
+    await expect(buffer(await content.open(sha256))).rejects.toThrow("differs from what was stored");
     await truncate(fileOf(sha256), 0);
-    await expect(buffer(await content.open(sha256))).rejects.toThrow("is not what was kept");
+    await expect(buffer(await content.open(sha256))).rejects.toThrow("differs from what was stored");
   });
 
   test("that a fault truncated is stored again", async () => {

@@ -120,7 +120,7 @@ describe("the OAuth issuer", () => {
     ["is out of order", (issuer) => (issuer.fault = 503), /answered 503/],
     ["is another one", (issuer) => (issuer.metadata = { issuer: "https://other.example" }), /https:\/\/other\.example/],
     ["publishes no keys", (issuer) => (issuer.keyText = '{"keys":[]}'), /publishes no keys/],
-    ["publishes something else", (issuer) => (issuer.keyText = "<html>"), /cannot be had/],
+    ["publishes something else", (issuer) => (issuer.keyText = "<html>"), /cannot be fetched/],
   ])("that %s is reported", async (_, spoil, told) => {
     const { home, issuer, environment } = await scene();
     spoil(issuer);

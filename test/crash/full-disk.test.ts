@@ -112,7 +112,7 @@ describe.runIf(hasSmallDisks)("with a full disk", () => {
       });
     expect(await filesIn(exports)).toEqual([]);
     const sends = () => server.app.store.reader(server.businessId).find("emailSends", {}, { limit: 10 });
-    const waiting = "The message could not be kept (ENOSPC)";
+    const waiting = "The message could not be written to a file (ENOSPC)";
     await waitFor(
       async () =>
         expect((await sends()).every(({ status, error }) => status === "sent" || error === waiting)).toBe(true),

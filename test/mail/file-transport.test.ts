@@ -42,14 +42,16 @@ test("messages that cannot be written stay queued, and are written once they can
   const { queue, read, settled, place, lines, clock } = await openKeeping();
   await writeFile(place, "in the way");
   const { emailSendId } = await queue();
-  await settled(emailSendId, { status: "queued", error: "The message could not be kept (EEXIST)" });
-  const said = lines.map((line) => JSON.parse(line)).filter(({ level, msg }) => level >= 50 && /kept/.test(msg));
+  await settled(emailSendId, { status: "queued", error: "The message could not be written to a file (EEXIST)" });
+  const said = lines
+    .map((line) => JSON.parse(line))
+    .filter(({ level, msg }) => level >= 50 && /could not be written/.test(msg));
   expect(said).toMatchObject([{ emailSendId, directory: place, err: { code: "EEXIST" } }]);
   await rm(place);
   // In the way of the message itself.
   await mkdir(join(place, `${emailSendId}.eml`), { recursive: true });
   clock.advance(60_000);
-  await settled(emailSendId, { status: "queued", error: "The message could not be kept (EISDIR)" });
+  await settled(emailSendId, { status: "queued", error: "The message could not be written to a file (EISDIR)" });
   expect(await readdir(place)).toEqual([`${emailSendId}.eml`]);
   await rm(join(place, `${emailSendId}.eml`), { recursive: true });
   clock.advance(5 * 60_000);

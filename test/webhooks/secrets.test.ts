@@ -73,7 +73,7 @@ describe("the key file", () => {
   test("that others can read, or without a key, is refused without showing its content", async () => {
     const path = join(await folder(), "x.key");
     writeFileSync(path, "f".repeat(63), { mode: 0o600 });
-    expect(() => readOrMakeKey(path)).toThrow(new RegExp(`${path} holds no key`));
+    expect(() => readOrMakeKey(path)).toThrow(new RegExp(`${path} does not contain a key`));
     writeFileSync(path, "f".repeat(64));
     expect(readOrMakeKey(path)).toEqual(Buffer.alloc(32, 0xff));
     chmodSync(path, 0o640);

@@ -56,7 +56,7 @@ function checkExpiry(holders: Holders): DoctorCheck {
   const expired = holders.filter(({ expiresAt }) => expiresAt !== undefined && Date.parse(expiresAt) <= nowMs);
   const found = `The file can be read and names ${formatCount(holders.length, "caller")}.`;
   if (expired.length === 0) return createPass(keysName, found);
-  const fix = "Make new keys for them, or take their entries out of the file.";
+  const fix = "Make new keys for them, or remove their entries from the file.";
   return createWarning(keysName, `${found} The keys of ${formatNames(expired)} have expired.`, fix);
 }
 
@@ -64,7 +64,7 @@ function checkExpiry(holders: Holders): DoctorCheck {
 async function checkTokens(app: App, config: Config, holders: Holders, databaseKept: boolean): Promise<DoctorCheck[]> {
   const name = "tokens of keys";
   if (config.baseUrl === undefined && !databaseKept)
-    return [createSkip(name, "There is no database yet that knows them.")];
+    return [createSkip(name, "The database that would know them does not exist yet.")];
   const byToken = Map.groupBy(holders, ({ token }) => token);
   const checks: DoctorCheck[] = [];
   for (const [token, named] of [...byToken].slice(0, maxTokensTried)) {
@@ -97,7 +97,7 @@ async function checkIssuer(app: App, config: Config): Promise<DoctorCheck> {
   } catch (error) {
     const cause = error instanceof Problem ? new Error(String(error.details?.["cause"] ?? error.message)) : error;
     const fix = "Check PROGRAMME_OAUTH_ISSUER and PROGRAMME_OAUTH_JWKS_URI, and whether this machine reaches them.";
-    return createFailure(name, `The keys of ${address} cannot be had. ${formatSentence(cause)}`, fix);
+    return createFailure(name, `The keys of ${address} cannot be fetched. ${formatSentence(cause)}`, fix);
   } finally {
     await issuer?.close();
   }

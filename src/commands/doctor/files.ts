@@ -8,7 +8,7 @@ import { createFailure, createPass, createSkip, createWarning, type DoctorCheck,
 export function checkFiles(config: Config): DoctorCheck[] {
   const name = "database file";
   const { database } = config;
-  if (database === ":memory:") return [createSkip(name, "The database is in memory: nothing is kept.")];
+  if (database === ":memory:") return [createSkip(name, "The database is in memory: nothing is stored.")];
   const stats = statSync(database, { throwIfNoEntry: false });
   if (!stats) return [checkDirectory(name, config)];
   if (!stats.isFile()) return [createFailure(name, `${database} is no file.`, "Let PROGRAMME_DATABASE name a file.")];

@@ -36,7 +36,7 @@ export async function checkPostgres(config: Config): Promise<PostgresFindings> {
       const found = `The user of ${databaseName} lacks rights there.`;
       return { hasData: false, checks: [createFailure(name, found, `As its owner: ${error.grant}`)] };
     }
-    const fix = "Correct PROGRAMME_DATABASE, or see to the server.";
+    const fix = "Correct PROGRAMME_DATABASE, or repair the server.";
     return { hasData: false, checks: [createFailure(name, formatSentence(error), fix)] };
   }
 }

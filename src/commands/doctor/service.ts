@@ -170,7 +170,7 @@ function checkToken({ token }: Config, { status }: Response): DoctorCheck {
   const name = "token";
   if (token === undefined) {
     const fix = "Over stdio set PROGRAMME_TOKEN; over HTTP each caller brings its own.";
-    return createWarning(name, "There is no PROGRAMME_TOKEN: nothing that needs one was tried.", fix);
+    return createWarning(name, "There is no PROGRAMME_TOKEN: calls that need one were not tried.", fix);
   }
   if (status === 401) {
     const fix = "Make a new token in the product's Integrations area and set PROGRAMME_TOKEN to it.";

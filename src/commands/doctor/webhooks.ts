@@ -9,7 +9,7 @@ const name = "webhooks in";
 /** Checks that incoming webhooks can be verified, have an owner and can reach this server. */
 export async function checkWebhooksIn({ store }: App, config: Config): Promise<DoctorCheck> {
   const { webhookSecrets, baseUrl, publicUrl } = config;
-  if (!webhookSecrets?.size) return createSkip(name, "None are taken: PROGRAMME_WEBHOOK_SECRETS is not set.");
+  if (!webhookSecrets?.size) return createSkip(name, "None are accepted: PROGRAMME_WEBHOOK_SECRETS is not set.");
   try {
     const businessIds = (await store.listBusinesses()).map(({ businessId }) => businessId);
     if (baseUrl === undefined) createBusinessLogs(config, businessIds);
@@ -30,6 +30,6 @@ export async function checkWebhooksIn({ store }: App, config: Config): Promise<D
   const addresses = names.map((each) => `${publicUrl}/webhooks/${each}`).join(", ");
   const found = `They come in at ${addresses}, each with a secret.`;
   if (replaced.length === 0) return createPass(name, found);
-  const fix = "Once the sender signs with the new secret alone, take the old one out of PROGRAMME_WEBHOOK_SECRETS.";
+  const fix = "Once the sender signs with the new secret alone, remove the old one from PROGRAMME_WEBHOOK_SECRETS.";
   return createWarning(name, `${found} Being replaced: ${replaced.join(", ")}.`, fix);
 }

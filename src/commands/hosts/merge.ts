@@ -52,8 +52,7 @@ export async function mergeSettings(
   const after = edits.reduce<Json>(applyEdit, before);
   const merged = await format.edit(text ?? "", after, edits);
   // Guards against mistakes of the libraries with unusual texts: only the edits may have changed.
-  if (!isDeepStrictEqual(format.parse(merged), after))
-    throw new Error("The settings could not be changed without harm");
+  if (!isDeepStrictEqual(format.parse(merged), after)) throw new Error("The settings could not be changed safely");
   return merged;
 }
 

@@ -34,7 +34,7 @@ function compileShape<C>(schema: AnySchema, visitor: AnnotationVisitor<C>): Tran
     union(options) {
       if (!options.some((option) => compileTransform(option, visitor))) return undefined;
       throw new Error(
-        "A union cannot hold marked fields: which of its shapes a value has would decide what becomes of it",
+        "A union cannot contain annotated fields, because their redaction would depend on the shape of a value",
       );
     },
     other: () => undefined,

@@ -37,5 +37,5 @@ function readKey(path: string): Buffer {
     // Another process may be writing it now.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
   } while (Date.now() < deadlineMs);
-  throw new Error(`The key file ${path} holds no key: 64 hexadecimal digits`);
+  throw new Error(`The key file ${path} does not contain a key of 64 hexadecimal digits`);
 }

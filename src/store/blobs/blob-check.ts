@@ -76,6 +76,6 @@ class Verifier extends Transform {
 
   override _flush(done: TransformCallback): void {
     if (this.#hash.digest("hex") === this.#sha256) done(null, this.#held);
-    else done(new Error(`The content of ${this.#sha256} is not what was kept`));
+    else done(new Error(`The content of ${this.#sha256} differs from what was stored`));
   }
 }

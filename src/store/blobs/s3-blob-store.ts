@@ -42,7 +42,7 @@ export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string):
     const checksum = Buffer.from(sha256, "hex").toString("base64");
     const content = { Body: body, ContentLength: sizeBytes, ChecksumSHA256: checksum };
     await client.send(new s3.PutObjectCommand({ ...toObjectKey(sha256), ...content }));
-    if ((await find(sha256))?.sizeBytes !== sizeBytes) throw new Error(`The bucket has not kept ${sha256}`);
+    if ((await find(sha256))?.sizeBytes !== sizeBytes) throw new Error(`The bucket did not store ${sha256}`);
     await rm(path, { force: true });
   };
 
@@ -68,7 +68,7 @@ export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string):
       const { s3, client } = await connectClient();
       const part = range ? { Range: `bytes=${range.start}-${range.end}` } : {};
       const { Body } = await client.send(new s3.GetObjectCommand({ ...toObjectKey(sha256), ...part }));
-      if (!Body) throw new Error(`The bucket has not given ${sha256}`);
+      if (!Body) throw new Error(`The bucket did not return ${sha256}`);
       return range ? (Body as Readable) : verifyStream(Body as Readable, sha256);
     },
     ...(bucket.redirect ? { address: (sha256, shown) => presignUrl(toObjectKey(sha256), shown) } : {}),

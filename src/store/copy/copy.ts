@@ -186,6 +186,6 @@ async function settle(both: CopySides, table: StoredTable, step: (rows: number) 
   if (first.same) return first;
   await reconcileTable(both, table, () => step(0));
   const second = await compare(source, target.read, table, () => step(0));
-  if (!second.same) throw new Error(`The rows of ${table.name} are not the same in both databases`);
+  if (!second.same) throw new Error(`The rows of ${table.name} differ between the databases`);
   return second;
 }

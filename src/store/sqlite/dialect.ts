@@ -86,7 +86,7 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
 
   async restoreReferences(db: Db): Promise<void> {
     const [broken] = (await sql<{ table: string }>`pragma foreign_key_check`.execute(db)).rows;
-    if (broken) throw new Error(`A row of ${broken.table} refers to one that is not there`);
+    if (broken) throw new Error(`A row of ${broken.table} refers to a missing row`);
   }
 
   async insertAll(db: Db, { name, columns }: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void> {

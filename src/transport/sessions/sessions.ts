@@ -63,7 +63,7 @@ export function createSessions(options: SessionOptions): Sessions {
   const streams = createSessionStreams({ ...options, registry });
   const running = new Map<string, SessionRequest>();
   const sweeper = setInterval(() => {
-    void sweep().catch((error: unknown) => log.warn({ err: error }, "Sessions could not be swept"));
+    void sweep().catch((error: unknown) => log.warn({ err: error }, "Expired sessions could not be deleted"));
   }, sweepMs);
   sweeper.unref();
 
