@@ -26,7 +26,7 @@ import { maxCountedBacklog } from "../src/store/queues/queue-depths.ts";
 import { minFreeBytes } from "../src/store/sqlite/open.ts";
 import { readBatching } from "../src/telemetry/environment.ts";
 import { maxMatches } from "../src/tools/catalog/search.ts";
-import { ttlMs as confirmationTtlMs } from "../src/tools/confirmation/confirm.ts";
+import { ttlMs as confirmationTtlMs } from "../src/tools/confirmation/confirmation-token.ts";
 import { maxFileBytes } from "../src/transport/auth/gateway-keys.ts";
 import { fetchTimeoutMs, maxRemembered } from "../src/transport/auth/oauth-token-verifier.ts";
 import { maxUnknownPerMinute } from "../src/transport/auth/unknown-tokens.ts";

@@ -10,6 +10,7 @@ import {
   workflowNames,
   workflows,
 } from "../src/contract/index.ts";
+import { maxBatchCalls } from "../src/tools/batch/batch-arguments.ts";
 import { getToolDefinition, toolNames } from "../src/tools/catalog/definitions.ts";
 import { searchTools } from "../src/tools/catalog/search.ts";
 import { maxScannedPages } from "../src/tools/filters/scan.ts";
@@ -98,6 +99,8 @@ function besideSection(counts: Readonly<Record<string, number>>): string {
 | --- | --- | --- | --- |
 ${rows.join("\n")}
 
-\`list_events\` belongs to the toolset \`audit\`. It shows the events whose records the token may read: \`submission.*\` with \`submissions:read\`, \`payment.*\` with \`payments:read\`, and so on. Unknown types need \`audit:read\`. [Receiving webhooks](webhooks-in.md) describes the source of events. \`get_connection\` is always listed. It uses none of the token's rate in the embedded service, and calls a remote service once. In \`--tool-mode search\`, both are found and called like the others.
+\`list_events\` belongs to the toolset \`audit\`. It shows the events whose records the token may read: \`submission.*\` with \`submissions:read\`, \`payment.*\` with \`payments:read\`, and so on. Unknown types need \`audit:read\`. [Receiving webhooks](webhooks-in.md) describes the source of events. \`get_connection\` is always listed. It uses none of the token's rate in the embedded service, and calls a remote service once. In \`--tool-mode search\`, all of them are found and called like the others.
+
+\`run_batch\` makes up to ${maxBatchCalls} calls, one after the other: \`{"calls": [{"tool": "get_submission", "arguments": {…}}, …]}\`. Each is made as if it were made alone: with its own permit, validation, idempotency key and audit entry. The result has a row for each call, with the status \`done\`, \`failed\`, \`left_out\` or \`not_run\`. With \`stopOnError\`, no call is made after a failed one. [One question](confirmation.md#batches) confirms all calls that need a confirmation. \`run_batch\` is not listed if \`--toolsets\` or \`--tools\` reduce the list.
 `;
 }

@@ -1,16 +1,13 @@
-import { operations } from "../contract/index.ts";
-import { type Failure, toFailure, type UpstreamCall } from "../upstream/port.ts";
+import { type CallName, operations } from "../contract/index.ts";
+import { type Failure, type Success, toFailure, type UpstreamCall } from "../upstream/port.ts";
 import { explainRefusal, prepareArguments } from "./arguments.ts";
 import { awaitExport } from "./await-export.ts";
 import { type CallControl, createCallControl } from "./call-control.ts";
-import type { ToolName } from "./catalog/definitions.ts";
 import { requireOffered } from "./catalog/tool-availability.ts";
-import { connectionName } from "./catalog/tool-catalog.ts";
 import type { ToolOptionValues } from "./catalog/tool-options.ts";
-import { type Question, withConfirmation } from "./confirmation/confirm.ts";
-import { callConnection } from "./connection.ts";
-import { createFieldDeclarations } from "./fields/declared-fields.ts";
-import { mayNameFields, translateFieldNames } from "./fields/translate-fields.ts";
+import { withConfirmation } from "./confirmation/confirm.ts";
+import type { Question } from "./confirmation/question.ts";
+import { runWithFieldNames } from "./fields/run-with-field-names.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
 import { selectChanges } from "./results/brief.ts";
@@ -19,13 +16,13 @@ import { createResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
 /**
- * Answers a tool call: prepares its arguments, asks for confirmation if required, calls the upstream and creates the
- * result.
+ * Answers a call of an operation's tool: prepares its arguments, asks for confirmation if required, calls the upstream
+ * and creates the result.
  */
-export function callTool(
+export function callOperation(
   session: ToolSession,
   context: ToolContext,
-  name: ToolName,
+  name: CallName,
   args: Readonly<Record<string, unknown>>,
 ): Promise<ToolResult> {
   return instrumentCall(session, context, name, (requestId) => answerCall(session, context, requestId, name, args));
@@ -35,10 +32,9 @@ async function answerCall(
   session: ToolSession,
   context: ToolContext,
   requestId: string,
-  name: ToolName,
+  name: CallName,
   args: Readonly<Record<string, unknown>>,
 ): Promise<AnsweredCall> {
-  if (name === connectionName) return { result: await callConnection(session, context, args), code: "ok" };
   const { token } = session;
   const admission = await session.upstream.admit({ operation: name, token, identity: session.identity, requestId });
   if (!admission.ok) return createRefusal(admission.problem);
@@ -69,42 +65,25 @@ async function processAdmittedCall(
   callHead: Omit<UpstreamCall, "input">,
   args: Readonly<Record<string, unknown>>,
 ): Promise<ProcessedCall> {
-  const { operation: name } = callHead;
-  const isRead = operations[name].effect === "read";
   try {
-    requireOffered(session.settings, name);
-    const { input, options, notes } = prepareArguments(name, args);
-    const control = createCallControl(context);
-    const idempotencyKey = isRead ? undefined : getIdempotencyKey(context);
-    const call = { ...callHead, input, idempotencyKey, ...control };
-    const run = (each: UpstreamCall) =>
-      isRead ? readTool(session, each, options, control) : callWrite(session, context, each, options, control);
-    const { answer, notes: translations } = await runWithFieldNames(session, call, run);
-    return { answer, notes: [...notes, ...translations] };
+    const prepared = prepareToolCall(session, context, callHead, args);
+    const perform = (call: UpstreamCall) => performToolCall(session, context, { ...prepared, call });
+    const { answer, notes } = await runWithFieldNames(session, prepared.call, perform);
+    return { answer, notes: [...prepared.notes, ...notes] };
   } catch (error) {
     return { answer: toFailure(error), notes: [] };
   }
 }
 
-/**
- * Runs a call, and again with field ids in place of keys and labels if it is invalid as it is. A call that may need
- * confirmation is translated first, because a confirmation is bound to the input.
- */
-async function runWithFieldNames(
+async function performToolCall(
   session: ToolSession,
-  call: UpstreamCall,
-  run: (call: UpstreamCall) => Promise<ProcessedCall["answer"]>,
-): Promise<ProcessedCall> {
-  if (!mayNameFields(call.input)) return { answer: await run(call), notes: [] };
-  const translate = () => translateFieldNames(call, createFieldDeclarations(session, call));
-  const asks = operations[call.operation].confirm?.(call.input) !== undefined;
-  const first = asks ? await translate() : undefined;
-  const answer = await run(first ? { ...call, input: first.input } : call);
-  if (asks || "question" in answer || answer.ok || answer.problem.code !== "validation_failed")
-    return { answer, notes: first?.notes ?? [] };
-  const translated = await translate();
-  if (!translated) return { answer, notes: [] };
-  return { answer: await run({ ...call, input: translated.input }), notes: translated.notes };
+  context: ToolContext,
+  prepared: PreparedToolCall,
+): Promise<ToolData | Failure | Question> {
+  const { call, options, control } = prepared;
+  if (operations[call.operation].effect === "read") return readTool(session, call, options, control);
+  const answer = await withConfirmation(session, context, call, options.confirmation);
+  return "question" in answer || !answer.ok ? answer : finishWrite(session, prepared, answer);
 }
 
 /** Clients of earlier revisions reject results with unknown content types. */
@@ -117,15 +96,35 @@ function supportsResourceLinks(session: ToolSession, { mcpReq, http }: ToolConte
   return version >= linksSince;
 }
 
-async function callWrite(
+/** A call whose arguments were read. */
+export interface PreparedToolCall {
+  readonly call: UpstreamCall;
+  readonly options: ToolOptionValues;
+  readonly notes: readonly string[];
+  readonly control: CallControl;
+}
+
+/** @throws Problem `tool_not_offered`, `validation_failed` */
+export function prepareToolCall(
   session: ToolSession,
   context: ToolContext,
-  call: UpstreamCall,
-  options: ToolOptionValues,
-  control: CallControl,
-): Promise<ToolData | Failure | Question> {
-  const answer = await withConfirmation(session, context, call, options.confirmation);
-  if ("question" in answer || !answer.ok) return answer;
+  callHead: Omit<UpstreamCall, "input">,
+  args: Readonly<Record<string, unknown>>,
+): PreparedToolCall {
+  const { operation: name } = callHead;
+  requireOffered(session.settings, name);
+  const { input, options, notes } = prepareArguments(name, args);
+  const control = createCallControl(context);
+  const idempotencyKey = operations[name].effect === "read" ? undefined : getIdempotencyKey(context);
+  return { call: { ...callHead, input, idempotencyKey, ...control }, options, notes, control };
+}
+
+/** Returns the data of an applied write, after waiting for the work that it started if the caller wants that. */
+export async function finishWrite(
+  session: ToolSession,
+  { call, options, control }: PreparedToolCall,
+  answer: Success,
+): Promise<ToolData> {
   const { data, notes } = options.wait
     ? await awaitExport(session, call, answer.data, control)
     : { data: answer.data, notes: [] };

@@ -6,15 +6,28 @@ import { getRequestId } from "../lib/http/request-id.ts";
 import { version } from "../lib/version.ts";
 import type { Connection } from "../upstream/port.ts";
 import { findDisablingSetting } from "./catalog/tool-availability.ts";
+import { instrumentCall, type ToolResult } from "./instrumented-call.ts";
 import { createResultInForm } from "./results/results.ts";
 import { formatLine } from "./results/text.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
+/** Answers `get_connection`. */
+export function callConnection(
+  session: ToolSession,
+  context: ToolContext,
+  args: Readonly<Record<string, unknown>>,
+): Promise<ToolResult> {
+  return instrumentCall(session, context, "get_connection", async () => ({
+    result: await describeConnection(session, context, args),
+    code: "ok",
+  }));
+}
+
 /**
- * Answers `get_connection`, even while the service is unreachable or the token is rate-limited.
+ * Describes the connection, even while the service is unreachable or the token is rate-limited.
  * @throws Problem `unauthorized`, `invalid_token`; `validation_failed` for any argument
  */
-export async function callConnection(
+async function describeConnection(
   { upstream, token, identity, settings, confirmation }: ToolSession,
   context: ToolContext,
   args: Readonly<Record<string, unknown>>,

@@ -1,10 +1,10 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
-import { isWorkflowName } from "../contract/index.ts";
+import { isCallName, isWorkflowName } from "../contract/index.ts";
 import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
-import { callTool } from "./call.ts";
 import { isToolName, listToolDefinitions } from "./catalog/definitions.ts";
 import { callSearchTool, isSearchToolName, listSearchTools } from "./catalog/search.ts";
 import { canAsk } from "./confirmation/confirm.ts";
+import { callTool } from "./dispatch.ts";
 import type { ToolResult } from "./instrumented-call.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
@@ -44,7 +44,8 @@ export function isAnsweredAtOnce(session: Pick<ToolSession, "settings" | "confir
   const search = session.settings.toolMode === "search" && isSearchToolName(name);
   if (search && name !== "call_tool") return true;
   const { name: called, arguments: given } = search ? args : { name, arguments: args };
-  if (typeof called !== "string" || !isToolName(called) || canAsk(session.confirmation, called)) return false;
+  if (called === "get_connection") return true;
+  if (typeof called !== "string" || !isCallName(called) || canAsk(session.confirmation, called)) return false;
   if (isWorkflowName(called)) return false;
   return given === undefined || (typeof given === "object" && given !== null && !Object.hasOwn(given, "wait"));
 }

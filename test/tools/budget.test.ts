@@ -32,7 +32,7 @@ test("all tools cost at most 6,700 tokens, and none more than 300", () => {
 
 test("the other tools cost at most 140 tokens each, and the whole list at most 8,000", () => {
   const tools = listToolDefinitions(loadConfig({}), all).slice(58);
-  expect(tools.map(({ name }) => name)).toEqual(["list_events", ...workflowNames, "get_connection"]);
+  expect(tools.map(({ name }) => name)).toEqual(["list_events", ...workflowNames, "run_batch", "get_connection"]);
   expect(Math.max(...tokensOf(tools))).toBeLessThanOrEqual(140);
   expect(sum(tokensOf(listToolDefinitions(loadConfig({}), all)))).toBeLessThanOrEqual(8_000);
 });

@@ -16,13 +16,13 @@ describe("programme-mcp tools", () => {
     const { status, stdout } = run([]);
     expect(status).toBe(0);
     const lines = stdout.trimEnd().split("\n");
-    expect(lines).toHaveLength(operationNames.length + 4);
+    expect(lines).toHaveLength(operationNames.length + 5);
     expect(lines[0]).toMatch(/^tool +scope +effect +bytes +tokens$/);
     const numbers = lines.slice(1).map((line) => /(\d+) +(\d+)$/.exec(line)?.slice(1).map(Number) ?? []);
     const [bytes, tokens] = numbers.at(-1) ?? [];
     const sum = (column: number) => numbers.slice(0, -1).reduce((total, row) => total + (row[column] ?? 0), 0);
     expect([bytes, tokens]).toEqual([sum(0), sum(1)]);
-    expect(lines.at(-1)).toMatch(/^60 in all/);
+    expect(lines.at(-1)).toMatch(/^61 in all/);
   });
 
   test("applies the same settings as the server", () => {

@@ -20,7 +20,7 @@ async function stateOf(server: TestServer, submissionId: string) {
 }
 
 /** What is listed beside the operations, at the end. */
-const beside = ["list_events", "get_connection"];
+const beside = ["list_events", "run_batch", "get_connection"];
 
 function textOf(result: ToolResult): string {
   return result.content[0]?.text ?? "";
@@ -29,7 +29,7 @@ function textOf(result: ToolResult): string {
 describe("the list of tools", () => {
   test("has every tool, in the contract's order", async () => {
     const { names } = await scene({});
-    expect(await names()).toEqual([...operationNames, "list_events", ...workflowNames, "get_connection"]);
+    expect(await names()).toEqual([...operationNames, "list_events", ...workflowNames, "run_batch", "get_connection"]);
   });
 
   test("has a unique, readable title for every tool", async () => {
@@ -51,7 +51,7 @@ describe("the list of tools", () => {
       ...beside,
     ]);
     const another = await scene({}, ["exports:write"]);
-    expect(await another.names()).toEqual(["create_export", "get_connection"]);
+    expect(await another.names()).toEqual(["create_export", "run_batch", "get_connection"]);
   });
 
   test("has only the toolsets and the tools named, together", async () => {
@@ -59,7 +59,7 @@ describe("the list of tools", () => {
     const expected = operationNames.filter(
       (name) => ["files", "audit"].includes(getToolset(name)) || name === "get_submission",
     );
-    expect(await names()).toEqual([...expected, ...beside]);
+    expect(await names()).toEqual([...expected, "list_events", "get_connection"]);
   });
 
   test("has only reads in read-only mode, whatever else is set", async () => {
@@ -168,7 +168,7 @@ describe("search mode", () => {
       ["get_submission", "list_submissions"].toSorted(inContract),
     );
     expect(textOf(await agent.call("find_tools", { words: "xyzzy" }))).toBe(
-      "No tool matches. There are tools for submissions, events, the connection.",
+      "No tool matches. There are tools for submissions, events, several calls, the connection.",
     );
   });
 
@@ -222,11 +222,19 @@ describe("search mode", () => {
   });
 });
 
+test("a batch changes nothing where all tools only read", async () => {
+  const { agent } = await scene({ PROGRAMME_READ_ONLY: "1" });
+  const batch = (await agent.list()).find(({ name }) => name === "run_batch");
+  expect(batch?.annotations).toEqual({ readOnlyHint: true, openWorldHint: false });
+});
+
 test("every tool has annotations that describe its effect", async () => {
   const { agent } = await scene({});
   const tools = await agent.list();
-  expect(tools.at(-1)?.annotations).toEqual({ readOnlyHint: true, openWorldHint: false });
-  for (const { name, annotations } of tools.slice(0, -1)) {
+  const [batch, connection] = tools.slice(-2);
+  expect(connection?.annotations).toEqual({ readOnlyHint: true, openWorldHint: false });
+  expect(batch?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true, openWorldHint: true });
+  for (const { name, annotations } of tools.slice(0, -2)) {
     const { effect } = operations[name as (typeof callNames)[number]];
     expect(annotations?.readOnlyHint, name).toBe(effect === "read");
     expect(annotations?.openWorldHint, name).toBe(effect === "send");

@@ -139,6 +139,16 @@ describe.each<Behind>(["embedded", "remote"])("an access token of the issuer, wi
   });
 });
 
+test("a batch needs the scopes of all its calls", async () => {
+  const { server, issuer } = await openGuardedServer("embedded");
+  const token = await issuer.token({ scope: "programs:read" });
+  const by = (...tools: string[]) =>
+    postMcp(server, token, callTool("run_batch", { calls: tools.map((tool) => ({ tool })) }));
+  expect((await by("list_programs", "list_programs")).status).toBe(200);
+  const refused = await by("list_programs", "list_reviewers");
+  expect([refused.status, readChallenge(refused)["scope"]]).toEqual([403, "reviewers:read"]);
+});
+
 test("a call through call_tool needs the scopes of the tool that it calls", async () => {
   const { server, issuer } = await openGuardedServer("embedded", { PROGRAMME_TOOL_MODE: "search" });
   const token = await issuer.token({ scope: "programs:read" });

@@ -16,10 +16,13 @@ const identityColumns: Partial<Record<TableName, (row: Values) => readonly unkno
   ],
 };
 
+/** Hexadecimal characters of a digest: 128 bits, because tokens that agents repeat contain it. */
+const digestChars = 32;
+
 /** Returns a digest that is equal for the same changes to the same versions of the same records. */
 export function computeChangeDigest(changes: readonly Change[]): string {
   const identities = changes.map(({ table, id, before, after }) =>
     before ? [table, id, before["version"]] : [table, ...(identityColumns[table]?.(after ?? {}) ?? [])],
   );
-  return hashSha256Hex(JSON.stringify(identities));
+  return hashSha256Hex(JSON.stringify(identities)).slice(0, digestChars);
 }

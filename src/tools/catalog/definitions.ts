@@ -1,8 +1,10 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { Scope } from "../../contract/access/scopes.ts";
+import { operationSummaries } from "../../contract/definition/operation-summaries.ts";
+import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
-import { listOfferedTools } from "./tool-availability.ts";
-import { connectionName, listing, type ToolName } from "./tool-catalog.ts";
+import { listOfferedTools, listOwnTools } from "./tool-availability.ts";
+import { annotations, listing, type ToolName } from "./tool-catalog.ts";
 
 export type { ToolName };
 export const toolNames = Object.keys(listing) as ToolName[];
@@ -20,8 +22,15 @@ const textOnly: ReadonlyMap<ToolName, Tool> = new Map(
 
 /** Lists the definitions of tools that a token with these scopes can use, always in the same order. */
 export function listToolDefinitions(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
-  const names: readonly ToolName[] = [...listOfferedTools(settings, scopes), connectionName];
-  return names.map((name) => (settings.results === "text" ? (textOnly.get(name) as Tool) : listing[name]));
+  const offered = listOfferedTools(settings, scopes);
+  const names: readonly ToolName[] = [...offered, ...listOwnTools(settings)];
+  const tools = names.map((name) => (settings.results === "text" ? (textOnly.get(name) as Tool) : listing[name]));
+  if (!offered.every(isReadOnly)) return tools;
+  return tools.map((tool) => (tool.name === "run_batch" ? { ...tool, annotations: annotations.read } : tool));
+}
+
+function isReadOnly(name: CallName): boolean {
+  return operationSummaries[name].effect === "read";
 }
 
 /** The part of a tool that hosts send to their models. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type CallName, operations } from "../../contract/index.ts";
+import { batchShape } from "../batch/batch-arguments.ts";
 import { AssignmentStatuses } from "../filters/row-filters.ts";
 import { getToolArguments, Select } from "./tool-options.ts";
 
@@ -37,7 +38,15 @@ const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
  * combinator at the top level, which some hosts reject, and few tokens, because hosts send it to their model.
  */
 export function createInputSchema(name: CallName): JsonSchema {
-  const object = z.strictObject(getToolArguments(name).shape);
+  return createObjectSchema(getToolArguments(name).shape);
+}
+
+export function createBatchSchema(): JsonSchema {
+  return createObjectSchema(batchShape);
+}
+
+function createObjectSchema(shape: Readonly<Record<string, z.ZodType>>): JsonSchema {
+  const object = z.strictObject(shape);
   const { type, properties, required } = z.toJSONSchema(object, {
     io: "input",
     override: declareOneForm,
@@ -69,7 +78,7 @@ interface OverriddenSchema {
   readonly jsonSchema: z.core.JSONSchema.BaseSchema;
 }
 
-const pendingConfirmationSchema: JsonSchema = {
+export const pendingConfirmationSchema: JsonSchema = {
   type: "object",
   properties: { question: { type: "string" }, token: { type: "string" }, expiresAt: { type: "string" } },
   required: ["question", "token", "expiresAt"],

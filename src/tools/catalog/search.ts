@@ -5,14 +5,14 @@ import { validationProblem } from "../../contract/errors.ts";
 import { getToolset, operations } from "../../contract/index.ts";
 import { findSimilar } from "../../lib/did-you-mean.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
-import { callTool } from "../call.ts";
 import { coerceArguments } from "../coerce-arguments.ts";
+import { callTool } from "../dispatch.ts";
 import { instrumentCall, type ToolResult } from "../instrumented-call.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
 import type { ToolSettings } from "../settings.ts";
 import { getToolDefinition, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
-import { listOfferedTools, requireOffered } from "./tool-availability.ts";
-import { connectionDetails, connectionName, connectionSummary } from "./tool-catalog.ts";
+import { isOwnToolName, ownTools } from "./own-tools.ts";
+import { listOfferedTools, listOwnTools, requireOffered } from "./tool-availability.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -87,7 +87,7 @@ export function callSearchTool(
     const { scopes } = await getIdentity(session.upstream, session);
     return {
       result: createSearchResult(
-        [...listOfferedTools(session.settings, scopes), connectionName],
+        [...listOfferedTools(session.settings, scopes), ...listOwnTools(session.settings)],
         String(args["words"]),
       ),
       code: "ok",
@@ -110,7 +110,7 @@ async function callNamed(session: ToolSession, context: ToolContext, rawArgs: Ar
 
 /** @throws Problem `tool_not_offered` */
 function describeTool({ settings }: ToolSession, tool: ToolName): CallToolResult {
-  if (tool !== connectionName) requireOffered(settings, tool);
+  if (!isOwnToolName(tool)) requireOffered(settings, tool);
   return { content: [{ type: "text", text: JSON.stringify(getToolDefinition(tool)) }] };
 }
 
@@ -159,8 +159,7 @@ function describeForSearch(name: ToolName): {
   readonly noun: string;
   readonly details: string;
 } {
-  if (name === connectionName)
-    return { summary: connectionSummary, noun: "the connection", details: connectionDetails };
+  if (isOwnToolName(name)) return ownTools[name];
   const { summary, description: details = "" } = operations[name];
   return { summary, noun: name === "list_events" ? "events" : getToolset(name), details };
 }

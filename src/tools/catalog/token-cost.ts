@@ -3,8 +3,7 @@ import type { ToolSettings } from "../settings.ts";
 import { getToolDefinition, type ToolDefinition, toolNames } from "./definitions.ts";
 import { searchTools } from "./search.ts";
 import { tokenCounts } from "./token-counts.ts";
-import { listOfferedTools } from "./tool-availability.ts";
-import { connectionName } from "./tool-catalog.ts";
+import { listOfferedTools, listOwnTools } from "./tool-availability.ts";
 
 /** The part of each tool that hosts send to their models: name, title, description and input schema. */
 export const listedTools: readonly ToolDefinition[] = [...toolNames.map(getToolDefinition), ...searchTools];
@@ -22,7 +21,7 @@ export function listToolCosts(settings: ToolSettings, scopes: ReadonlySet<Scope>
   const names: ReadonlySet<string> = new Set(
     settings.toolMode === "search"
       ? searchTools.map(({ name }) => name)
-      : [...listOfferedTools(settings, scopes), connectionName],
+      : [...listOfferedTools(settings, scopes), ...listOwnTools(settings)],
   );
   return listedTools
     .filter(({ name }) => names.has(name))

@@ -5,6 +5,8 @@ import { problem } from "../../contract/errors.ts";
 import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
 
+import { type OwnToolName, ownToolNames } from "./own-tools.ts";
+
 type AvailabilitySettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "hasEvents">;
 
 /** Lists the tools that a token with these scopes can use under these settings, always in the same order. */
@@ -14,6 +16,11 @@ export function listOfferedTools(settings: AvailabilitySettings, scopes: Readonl
       findMissingScopes(operationSummaries[name], scopes).length === 0 &&
       findDisablingSetting(settings, name) === undefined,
   );
+}
+
+/** Lists the tools beside those of operations that are offered under these settings. */
+export function listOwnTools({ toolsets, tools }: AvailabilitySettings): OwnToolName[] {
+  return ownToolNames.filter((name) => name !== "run_batch" || (toolsets ? toolsets.includes("workflows") : !tools));
 }
 
 /** @throws Problem `tool_not_offered` with the setting that disables the tool */

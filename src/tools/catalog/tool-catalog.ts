@@ -2,18 +2,13 @@ import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { Effect } from "../../contract/definition/operation.ts";
 import { toTitle } from "../../contract/definition/titles.ts";
 import { type CallName, callNames, operations } from "../../contract/index.ts";
+import { isOwnToolName, type OwnToolName, ownToolNames, ownTools } from "./own-tools.ts";
 import { createInputSchema, createOutputSchema } from "./schema.ts";
 
-/** The only tool that is not an operation. It describes the connection. */
-export const connectionName = "get_connection";
-export const connectionSummary = "Get your identity and permissions, and why tools are missing";
-export const connectionDetails =
-  "Token, organisation, scopes, remaining rate, hidden tools and what each lacks, privacy.";
+/** All tools: the operations, then the others. */
+export type ToolName = CallName | OwnToolName;
 
-/** All listed tools: the operations, then the connection tool. */
-export type ToolName = CallName | typeof connectionName;
-
-const annotations: Readonly<Record<Effect, ToolAnnotations>> = {
+export const annotations: Readonly<Record<Effect, ToolAnnotations>> = {
   read: { readOnlyHint: true, openWorldHint: false },
   create: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   update: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
@@ -21,14 +16,7 @@ const annotations: Readonly<Record<Effect, ToolAnnotations>> = {
   send: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
 };
 
-const connection = {
-  description: `${connectionSummary}. ${connectionDetails}`,
-  effect: "read",
-  inputSchema: { type: "object", additionalProperties: false },
-  outputSchema: { type: "object", properties: { data: { type: "object" } }, required: ["data"] },
-} as const;
-
-const names: readonly ToolName[] = [...callNames, connectionName];
+const names: readonly ToolName[] = [...callNames, ...ownToolNames];
 
 /**
  * Every tool as listed, in order. It is evaluated when the program is bundled, like
@@ -39,7 +27,7 @@ export const listing = Object.fromEntries(names.map((name) => [name, createTool(
 >;
 
 function createTool(name: ToolName): Tool {
-  const { effect, ...parts } = name === connectionName ? connection : listSchemaParts(name);
+  const { effect, ...parts } = isOwnToolName(name) ? listOwnParts(name) : listSchemaParts(name);
   const { description, inputSchema, outputSchema } = parts;
   return {
     name,
@@ -49,6 +37,11 @@ function createTool(name: ToolName): Tool {
     annotations: annotations[effect],
     outputSchema,
   } as Tool;
+}
+
+function listOwnParts(name: OwnToolName) {
+  const { summary, details, ...parts } = ownTools[name];
+  return { description: `${summary}. ${details}`, ...parts };
 }
 
 function listSchemaParts(name: CallName) {

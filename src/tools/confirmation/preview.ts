@@ -12,10 +12,10 @@ const maxTitleChars = 80;
 const maxTextChars = 500;
 
 /**
- * Creates the question for a human: what the call does, the reason given, and its effects line by line, from the
+ * Creates the text of a question for a human: what the call does, the reason given, and its effects line by line, from the
  * records. It contains no markup, whatever the records contain.
  */
-export function createQuestion(
+export function createPreview(
   { operation, input }: UpstreamCall,
   wording: string,
   dryRunResult: DryRunResult,
@@ -275,7 +275,7 @@ function listChangedNames(change: Change | undefined): string[] {
   );
 }
 
-function formatCount(count: number, noun: string): string {
+export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 

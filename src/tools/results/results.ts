@@ -62,7 +62,7 @@ export function createResultInForm(
   return form === "text" ? { content } : { content, structuredContent };
 }
 
-function formatText({ data, page, total }: ToolData, notes: readonly string[]): string {
+export function formatText({ data, page, total }: ToolData, notes: readonly string[]): string {
   const noteLines = notes.map((note) => `Note: ${note}`);
   if (!Array.isArray(data)) return noteLines.map((line) => `${line}\n`).join("") + formatLine(data);
   const more = page?.lastEvaluatedKey === undefined ? "" : `; more with lastEvaluatedKey=${page.lastEvaluatedKey}`;

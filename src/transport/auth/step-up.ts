@@ -4,6 +4,7 @@ import { type CallName, isCallName, operations } from "../../contract/index.ts";
 import { findPrompt } from "../../resources/prompts.ts";
 import { findMissingReadScopes, parseTarget } from "../../resources/target.ts";
 import { prepareArguments } from "../../tools/arguments.ts";
+import { maxBatchCalls } from "../../tools/batch/batch-arguments.ts";
 import type { Identity } from "../../upstream/port.ts";
 
 const Arguments = z.record(z.string(), z.unknown());
@@ -18,8 +19,13 @@ const Message = z.discriminatedUnion("method", [
   z.object({ method: z.literal("prompts/get"), params: z.object({ name: z.string() }) }),
 ]);
 
-/** Arguments of `call_tool`, which calls another tool (tool mode `search`). */
+/** Arguments of `call_tool`, which calls another tool. */
 const Indirect = z.object({ name: z.string(), arguments: Arguments.optional() });
+
+/** Arguments of `run_batch`, which calls several others. */
+const Batch = z.object({
+  calls: z.array(z.object({ tool: z.string(), arguments: Arguments.optional() })).max(maxBatchCalls),
+});
 
 interface Need {
   readonly name: CallName;
@@ -65,11 +71,17 @@ function listNeeds(message: unknown): Need[] {
 }
 
 function listCallNeeds(name: string, args: Readonly<Record<string, unknown>>): Need[] {
-  if (isCallName(name)) return [{ name, input: prepareInput(name, args) }];
-  const inner = name === "call_tool" ? Indirect.safeParse(args).data : undefined;
-  return inner && isCallName(inner.name)
-    ? [{ name: inner.name, input: prepareInput(inner.name, inner.arguments ?? {}) }]
-    : [];
+  if (isCallName(name)) return listDirectNeeds(name, args);
+  if (name === "call_tool") {
+    const inner = Indirect.safeParse(args).data;
+    return inner ? listCallNeeds(inner.name, inner.arguments ?? {}) : [];
+  }
+  const batch = name === "run_batch" ? Batch.safeParse(args).data : undefined;
+  return batch?.calls.flatMap(({ tool, arguments: given = {} }) => listDirectNeeds(tool, given)) ?? [];
+}
+
+function listDirectNeeds(name: string, args: Readonly<Record<string, unknown>>): Need[] {
+  return isCallName(name) ? [{ name, input: prepareInput(name, args) }] : [];
 }
 
 /** Returns the input that a tool derives from its arguments. The call itself reports invalid ones. */

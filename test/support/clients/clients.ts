@@ -28,6 +28,8 @@ interface Confirmation {
 export interface CallOptions {
   readonly onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
   readonly signal?: AbortSignal;
+  /** Sent as `_meta` of the call. */
+  readonly meta?: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolClient {
@@ -37,7 +39,7 @@ export interface ToolClient {
 
 /** What a human answers to a question. */
 export type HumanReply =
-  | { action: "accept"; content: { confirm: boolean; showHidden?: boolean } }
+  | { action: "accept"; content: { confirm: boolean; showHidden?: boolean; except?: string; reason?: string } }
   | { action: "decline" }
   | { action: "cancel" };
 export type Human = (question: string) => HumanReply | Promise<HumanReply>;
@@ -94,8 +96,11 @@ async function secondMajor(
   await client.connect(transport);
   onTestFinished(() => client.close());
   return {
-    call: (name, args, options) =>
-      client.callTool({ name, arguments: args }, options) as unknown as Promise<ToolResult>,
+    call: (name, args, { meta, ...options } = {}) =>
+      client.callTool(
+        { name, arguments: args, ...(meta ? { _meta: meta } : {}) },
+        options,
+      ) as unknown as Promise<ToolResult>,
     list: async () => (await client.listTools()).tools,
   };
 }
@@ -108,8 +113,12 @@ async function firstMajor(server: TestServer, token: string, human?: Human): Pro
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   onTestFinished(() => client.close());
   return {
-    call: (name, args, options) =>
-      client.callTool({ name, arguments: args }, undefined, options) as unknown as Promise<ToolResult>,
+    call: (name, args, { meta, ...options } = {}) =>
+      client.callTool(
+        { name, arguments: args, ...(meta ? { _meta: meta } : {}) },
+        undefined,
+        options,
+      ) as unknown as Promise<ToolResult>,
     list: async () => (await client.listTools()).tools as Tool[],
   };
 }

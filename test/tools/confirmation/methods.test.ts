@@ -48,6 +48,18 @@ describe.each(Object.entries(clients))("a human who is asked for confirmation by
     await expectUntouched(server, args.submissionId);
   });
 
+  test("declines with a reason, which the agent is told", async () => {
+    const { server, args, token } = await scene();
+    const content = { confirm: false, reason: "Wait for the\u200b board" };
+    const client = await connect(server, token, () => ({ action: "accept", content }));
+    const result = await client.call("eliminate_submission", args);
+    expect(readError(result)).toMatchObject({
+      code: "confirmation_declined",
+      details: { reason: "Wait for the board" },
+    });
+    await expectUntouched(server, args.submissionId);
+  });
+
   test("is asked again when the records change before the answer", async () => {
     const { server, args, token } = await scene();
     const questions: string[] = [];
@@ -250,9 +262,14 @@ describe("a confirmation token", () => {
   });
 
   test("contains nothing about the people concerned", async () => {
-    const { confirmation } = await asked();
-    const readable = Buffer.from(confirmation.split(".")[0] ?? "", "base64url").toString();
-    expect(Object.keys(JSON.parse(readable)).toSorted()).toEqual(["digest", "expiresAt", "nonce"]);
+    const { server, args, confirmation } = await asked();
+    const client = await connect(server, await server.token());
+    const { token } = readConfirmation(await client.call("eliminate_submission", args));
+    const [nonce, expiresAtMs, digest, signature] = confirmation.split(".");
+    expect([nonce?.length, digest?.length, signature?.length]).toEqual([22, 23, 43]);
+    expect(Number(expiresAtMs)).toBeGreaterThan(0);
+    // The same preview has another digest each time, so that nobody can compare it with the digest of a guess.
+    expect(token.split(".")[2]).not.toBe(digest);
   });
 });
 

@@ -1,0 +1,94 @@
+import { Problem, problem, validationProblem } from "../../contract/errors.ts";
+import type { Answer, ConsumedNonce, DryRunResult, Failure, UpstreamCall } from "../../upstream/port.ts";
+import { findWording } from "../confirmation/confirm.ts";
+import { createPreview, formatCount } from "../confirmation/preview.ts";
+import { translateConfirmedCall } from "../fields/run-with-field-names.ts";
+import type { ToolSession } from "../session.ts";
+import type { BatchCall } from "./batch-call.ts";
+
+/** Most characters of a question: more is not read by anybody. */
+const maxQuestionChars = 40_000;
+
+/** A call that needs an agreement, and what it would change. */
+interface PreviewedCall {
+  readonly position: number;
+  readonly tool: string;
+  readonly text: string;
+  readonly digest: string;
+}
+
+/** The question of a batch. */
+export interface BatchPlan {
+  readonly previews: readonly PreviewedCall[];
+  /** Calls that would be refused, with the code of the refusal. */
+  readonly refused: readonly string[];
+}
+
+/**
+ * Previews all calls of a batch that need an agreement.
+ * @throws Problem if the calls cannot be previewed now, for example `rate_limited`
+ */
+export async function planBatch(session: ToolSession, calls: readonly BatchCall[]): Promise<BatchPlan> {
+  const previews: PreviewedCall[] = [];
+  const refused: string[] = [];
+  for (const { position, tool, prepared } of calls) {
+    if (prepared instanceof Problem) continue;
+    const { call } = await translateConfirmedCall(session, prepared.call);
+    const preview = await previewCall(session, call);
+    if (preview === undefined) continue;
+    if (!preview.ok) refused.push(`${position} (${requireLasting(preview.problem).code})`);
+    else previews.push({ position, tool, text: preview.text, digest: preview.digest });
+  }
+  return { previews, refused };
+}
+
+/** A refusal that concerns the caller rather than the call refuses the whole batch. */
+function requireLasting(refusal: Problem): Problem {
+  if (refusal.code === "rate_limited" || refusal.code === "invalid_token") throw refusal;
+  return refusal;
+}
+
+type Preview = (Pick<DryRunResult, "ok" | "digest"> & { readonly text: string }) | Failure;
+
+/** Previews a call; `undefined` if it needs no agreement. */
+async function previewCall(session: ToolSession, call: UpstreamCall): Promise<Preview | undefined> {
+  const wording = await findWording(session, call);
+  if (wording === undefined) return undefined;
+  if (typeof wording !== "string") return wording;
+  const dryRunResult = await session.upstream.dryRun(call);
+  if (!dryRunResult.ok) return dryRunResult;
+  if (dryRunResult.changes.length === 0) return undefined;
+  const text = createPreview(call, wording, dryRunResult, session.settings.privacy);
+  return { ok: true, digest: dryRunResult.digest, text };
+}
+
+/**
+ * Creates the text of the one question for all calls of a batch: how many, then what each changes.
+ * @throws Problem `validation_failed` if it would be too long to be read
+ */
+export function createBatchQuestion(total: number, { previews, refused }: BatchPlan): string {
+  const counts = [...Map.groupBy(previews, ({ tool }) => tool)].map(([tool, calls]) => `${calls.length} × ${tool}`);
+  const others = total - previews.length - refused.length;
+  const text = [
+    `Make ${formatCount(previews.length, "change")} (${counts.join(", ")})?`,
+    ...previews.map(({ position, text }) => `${position}. ${text.replaceAll("\n", "\n   ")}`),
+    ...(others > 0 ? [`In the same batch: ${formatCount(others, "call")} without need of an agreement`] : []),
+    ...(refused.length > 0 ? [`Refused in any case: ${refused.join(", ")}`] : []),
+  ].join("\n");
+  if (text.length <= maxQuestionChars) return text;
+  const message = `The question would have ${text.length} characters. Split the batch`;
+  throw validationProblem({ path: "calls", code: "too_big", message });
+}
+
+/** Performs a write of a batch: confirmed, or unconfirmed if it needs no agreement. */
+export async function performBatchWrite(
+  session: ToolSession,
+  call: UpstreamCall,
+  confirmed: ConsumedNonce | undefined,
+): Promise<Answer> {
+  if (confirmed) return session.upstream.call({ ...call, confirmed });
+  const preview = await previewCall(session, call);
+  if (preview === undefined) return session.upstream.call(call);
+  // It was refused or would have changed nothing when the question was asked.
+  return preview.ok ? { ok: false, problem: problem("confirmation_stale") } : preview;
+}
