@@ -96,7 +96,7 @@ describe("gateway keys", () => {
 });
 
 describe("the OAuth issuer", () => {
-  async function scene() {
+  async function openSetup() {
     const home = await openHome();
     const issuer = await openIssuer(new TestClock(), "http://localhost:3000/mcp");
     const { token } = await furnish(home, []);
@@ -109,7 +109,7 @@ describe("the OAuth issuer", () => {
   }
 
   test("is checked for its metadata and keys", async () => {
-    const { home, issuer, environment } = await scene();
+    const { home, issuer, environment } = await openSetup();
     const { ok, of } = await examine(home, environment);
     expect(ok).toBe(true);
     expect(of("OAuth issuer")?.found).toBe(`${issuer.address} publishes 1 key at ${issuer.address}/jwks.`);
@@ -122,7 +122,7 @@ describe("the OAuth issuer", () => {
     ["publishes no keys", (issuer) => (issuer.keyText = '{"keys":[]}'), /publishes no keys/],
     ["publishes something else", (issuer) => (issuer.keyText = "<html>"), /cannot be fetched/],
   ])("that %s is reported", async (_, spoil, told) => {
-    const { home, issuer, environment } = await scene();
+    const { home, issuer, environment } = await openSetup();
     spoil(issuer);
     const { ok, of } = await examine(home, environment);
     expect(ok).toBe(false);

@@ -17,10 +17,10 @@ function run(url: string, revision: string): Promise<{ readonly failed: boolean;
   });
 }
 
-describe.each(answerPaths)("the protocol's own conformance suite through the %s", (road) => {
+describe.each(answerPaths)("the protocol's own conformance suite through the %s", (answerPath) => {
   test.for(["2026-07-28", "2025-11-25"])("passes for revision %s", async (revision, { server }) => {
     await server.seed.program();
-    const listener = await listenFor(server.origin, await server.token(), road);
+    const listener = await listenFor(server.origin, await server.token(), answerPath);
     onTestFinished(() => listener.close());
     const { failed, report } = await run(`${listener.origin}/mcp`, revision);
     expect(failed, report).toBe(false);

@@ -15,15 +15,15 @@ test("calls are refused while the database is away, and everything recovers by i
   const { database } = await databases.copy();
   const lines: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database }, log });
-  const { server: testServer, app } = rig;
+  const webhookServer = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database }, log });
+  const { server: testServer, app } = webhookServer;
   const receiver = await openReceiver();
-  await rig.add(receiver.url);
+  await webhookServer.add(receiver.url);
   const { programId } = await testServer.seed.program();
   const token = await testServer.token();
   const agent = await testServer.with("MCP", token);
   app.startWorkers();
-  await rig.emit();
+  await webhookServer.emit();
   await receiver.waitFor(1);
 
   await server.halt();
@@ -40,7 +40,7 @@ test("calls are refused while the database is away, and everything recovers by i
   const updated = await rest(testServer, token, "update_program", { programId, name: "New", version: 0 });
   expect(updated.body).toMatchObject({ success: true, data: { name: "New", version: 1 } });
   expect(await agent.list_programs()).toMatchObject([{ programId, name: "New" }]);
-  await rig.emit();
+  await webhookServer.emit();
   const { emailSendId } = await testServer.seed.emailSend({ status: "queued", sentAt: null });
   const { exportId } = await agent.create_export({ programId });
   const reader = app.store.reader(testServer.businessId);

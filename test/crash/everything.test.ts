@@ -10,7 +10,7 @@ import { openServersOnOneDatabase } from "../support/database/shared-database.ts
 import { startProcess } from "../support/processes/processes.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
-import { type Done, type Ground, Load } from "./load.ts";
+import { type Done, Load, type LoadTargets } from "./load.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
 
 const kills = Number(process.env["TEST_KILLS"] ?? 6);
@@ -22,9 +22,9 @@ const many = 1_000_000;
 
 /** Opens a service with people to write to and receivers of all kinds. Nothing runs yet. */
 async function openStage() {
-  const post = await openMailServer({ data: async () => void (await delay(30 * Math.random())) });
+  const mailServer = await openMailServer({ data: async () => void (await delay(30 * Math.random())) });
   const environment = {
-    ...smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "15" }),
+    ...smtp(mailServer, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "15" }),
     PROGRAMME_WEBHOOK_LOOPBACK: "true",
     PROGRAMME_EXPORT_INTERVAL_SECONDS: "0",
     PROGRAMME_REQUESTS_PER_MINUTE: "1000000",
@@ -36,18 +36,18 @@ async function openStage() {
   const { programId, trackId } = await server.seed.track();
   const applicantEmails = ["ada", "ben", "cleo", "dag", "eva"].map((name) => `${name}@example.org`);
   for (const email of applicantEmails) await server.seed.applicant({ email, programIds: [programId] });
-  const ground: Ground = { token: await server.token(), programId, trackId, applicantEmails };
+  const loadTargets: LoadTargets = { token: await server.token(), programId, trackId, applicantEmails };
   const receivers = await openReceivers(server);
-  return { server, database, post, receivers, ground, environment };
+  return { server, database, mailServer, receivers, loadTargets, environment };
 }
 
 /**
  * Starts one process after the other and kills each in the middle of its work, every other one while the next is
  * already running. Returns what the last process has completed.
  */
-async function killAgainAndAgain(database: string, environment: Record<string, string>, ground: Ground) {
+async function killAgainAndAgain(database: string, environment: Record<string, string>, loadTargets: LoadTargets) {
   let current = await startProcess(database, environment);
-  const load = new Load(ground, current.origin);
+  const load = new Load(loadTargets, current.origin);
   for (let kill = 1; kill <= kills; kill++) {
     const ahead = { aheadMs: kill * aheadMs + (kill === kills ? leasesEndMs : 0) };
     const next = startProcess(database, environment, ahead);
@@ -67,7 +67,7 @@ async function rowsOf<T extends TableName>({ app, businessId }: TestServer, tabl
 }
 
 /** Waits until the last process has done all remaining work. */
-async function settled({ app, businessId }: TestServer, receivers: Receivers): Promise<void> {
+async function waitUntilSettled({ app, businessId }: TestServer, receivers: Receivers): Promise<void> {
   const reader = app.store.reader(businessId);
   const left = async () => ({
     exports: await reader.count("exports", { where: { status: "pending" } }),
@@ -125,16 +125,16 @@ async function expectDeliveries({ app, businessId }: TestServer, receivers: Rece
   expect(receivers.strayed()).toEqual([]);
 }
 
-async function expectMail(server: TestServer, { bulks }: Done, post: MailServer): Promise<void> {
+async function expectMail(server: TestServer, { bulks }: Done, mailServer: MailServer): Promise<void> {
   const rows = await rowsOf(server, "emailSends");
   const perBulk = Map.groupBy(rows, ({ bulkId }) => bulkId as string);
   expect(new Map([...perBulk].map(([bulkId, sends]) => [bulkId, sends.length]))).toEqual(bulks);
-  const taken = post.taken.flatMap((letter) => readHeader(letter, "Message-ID"));
-  expect(taken).toHaveLength(new Set(taken).size);
+  const accepted = mailServer.accepted.flatMap((letter) => readHeader(letter, "Message-ID"));
+  expect(accepted).toHaveLength(new Set(accepted).size);
   const idOf = ({ emailSendId }: Row<"emailSends">) => `<${emailSendId}@example.org>`;
   const sent = rows.filter(({ status }) => status === "sent");
-  expect(sent.map(idOf).filter((id) => !taken.includes(id))).toEqual([]);
-  expect(taken.filter((id) => !rows.some((row) => idOf(row) === id))).toEqual([]);
+  expect(sent.map(idOf).filter((id) => !accepted.includes(id))).toEqual([]);
+  expect(accepted.filter((id) => !rows.some((row) => idOf(row) === id))).toEqual([]);
   const others = rows.filter(({ status }) => status !== "sent");
   const unknown = expect.stringMatching(/^It is not known whether the mail server took the message/);
   for (const { status, error } of others) expect([status, error]).toEqual(["failed", unknown]);
@@ -173,15 +173,15 @@ async function expectNoLease({ app: { store }, businessId }: TestServer): Promis
 }
 
 test("processes killed again and again while they do everything at once lose nothing and do nothing twice", async () => {
-  const { server, database, post, receivers, ground, environment } = await openStage();
-  const { survivor, done } = await killAgainAndAgain(database, environment, ground);
-  await settled(server, receivers);
+  const { server, database, mailServer, receivers, loadTargets, environment } = await openStage();
+  const { survivor, done } = await killAgainAndAgain(database, environment, loadTargets);
+  await waitUntilSettled(server, receivers);
   const events = await server.app.store.outbox.lastPosition(server.businessId);
   await expectDeliveries(server, receivers, events);
   expect(await survivor.stop()).toBe(0);
   await expectSubmissions(server, done);
   await expectEvents(server, done, receivers);
-  await expectMail(server, done, post);
+  await expectMail(server, done, mailServer);
   await expectExports(server, done, database);
   await expectNoLease(server);
   // There was something to lose each time.

@@ -5,7 +5,7 @@ import { type RawAnswer, rest } from "../support/clients/raw-http.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 
 /** The records that the clients use. */
-export interface Ground {
+export interface LoadTargets {
   readonly token: string;
   readonly programId: string;
   readonly trackId: string;
@@ -39,7 +39,7 @@ const deadline = "2030-01-01T00:00:00Z";
  * repeated with its key until it gets one.
  */
 export class Load {
-  readonly #ground: Ground;
+  readonly #loadTargets: LoadTargets;
   readonly #submissions = new Map<string, Expected>();
   readonly #bulks = new Map<string, number>();
   readonly #exportIds: string[] = [];
@@ -48,8 +48,8 @@ export class Load {
   #unanswered = 0;
   #stopping = false;
 
-  constructor(ground: Ground, origin: string) {
-    this.#ground = ground;
+  constructor(loadTargets: LoadTargets, origin: string) {
+    this.#loadTargets = loadTargets;
     this.#origin = origin;
     const writing = Array.from({ length: writers }, () => this.#client(() => this.#write(), pauseMs));
     this.#clients = [
@@ -87,7 +87,7 @@ export class Load {
 
   /** Writes a submission of a new applicant, its change, and for every other one its end. */
   async #write(): Promise<void> {
-    const { trackId } = this.#ground;
+    const { trackId } = this.#loadTargets;
     const [person, title] = [randomUUID(), `A light roof ${randomUUID()}`];
     const applicant = { innovatorEmail: `${person}@example.org`, innovatorName: "Ada Marsh" };
     const fields = { [fieldIds.title]: "A roof" };
@@ -101,21 +101,21 @@ export class Load {
   }
 
   async #mail(): Promise<void> {
-    const { programId, applicantEmails } = this.#ground;
+    const { programId, applicantEmails } = this.#loadTargets;
     const applicants = { applicantEmails, subject: "News", body: `Dear all, ${randomUUID()}` };
     const { bulkId, queued } = await this.#ask("send_bulk_email", { programId, applicants });
     this.#bulks.set(bulkId, queued);
   }
 
   async #export(): Promise<void> {
-    const { exportId } = await this.#ask("create_export", { programId: this.#ground.programId });
+    const { exportId } = await this.#ask("create_export", { programId: this.#loadTargets.programId });
     this.#exportIds.push(exportId);
   }
 
   async #ask(name: OperationName, input: Readonly<Record<string, unknown>>): Promise<RawAnswer["body"]> {
     const headers = { "idempotency-key": randomUUID() };
     for (;;) {
-      const asked = rest({ origin: this.#origin }, this.#ground.token, name, input, headers);
+      const asked = rest({ origin: this.#origin }, this.#loadTargets.token, name, input, headers);
       const answer = await asked.catch(() => undefined);
       if (answer && answer.status < 300) return answer.body.data;
       if (answer && answer.status !== 503) throw new Error(`${name}: ${answer.text}`);

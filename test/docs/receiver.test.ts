@@ -9,10 +9,10 @@ import { freePort } from "./shell.ts";
 
 /** The example as a reader of the page on webhooks starts it, beside the real sender. */
 async function openReceiver() {
-  const rig = await openWebhookServer();
+  const webhookServer = await openWebhookServer();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
-  const { endpointId, secret } = await rig.add(url);
+  const { endpointId, secret } = await webhookServer.add(url);
   const environment = { PATH: process.env["PATH"] ?? "", SIGNING_SECRET: secret, PORT: String(port) };
   const child = spawn(process.execPath, [join(root, "examples/webhook-receiver.mjs")], { env: environment });
   onTestFinished(() => void child.kill());
@@ -25,7 +25,7 @@ async function openReceiver() {
       .split("\n")
       .slice(1)
       .map((line) => JSON.parse(line).eventId as string);
-  return { rig, url, secret, endpointId, taken };
+  return { webhookServer, url, secret, endpointId, taken };
 }
 
 const signed = (body: string, secret: string) => ({
@@ -33,17 +33,17 @@ const signed = (body: string, secret: string) => ({
 });
 
 test("the example receiver accepts each event of the service once", async () => {
-  const { rig, endpointId, taken } = await openReceiver();
-  const events = await rig.emit(3);
-  await rig.drain();
-  expect((await rig.deliveries()).map(({ status, lastStatusCode }) => [status, lastStatusCode])).toEqual(
+  const { webhookServer, endpointId, taken } = await openReceiver();
+  const events = await webhookServer.emit(3);
+  await webhookServer.drain();
+  expect((await webhookServer.deliveries()).map(({ status, lastStatusCode }) => [status, lastStatusCode])).toEqual(
     Array(3).fill(["delivered", 204]),
   );
   expect(taken().toSorted()).toEqual(events.map(({ eventId }) => eventId).toSorted());
-  const endpoint = await rig.webhooks.endpoints.find(endpointId);
-  expect(await rig.webhooks.replay.since(endpoint, new Date(0).toISOString(), true)).toBe(3);
-  await rig.drain();
-  const again = await rig.deliveries();
+  const endpoint = await webhookServer.webhooks.endpoints.find(endpointId);
+  expect(await webhookServer.webhooks.replay.since(endpoint, new Date(0).toISOString(), true)).toBe(3);
+  await webhookServer.drain();
+  const again = await webhookServer.deliveries();
   expect(again.map(({ status, lastStatusCode }) => [status, lastStatusCode])).toEqual(
     Array(6).fill(["delivered", 204]),
   );

@@ -61,7 +61,7 @@ describe("gateway-key create", () => {
 });
 
 describe("the program with a file of keys", () => {
-  async function scene() {
+  async function openSetup() {
     const home = await openHome();
     const database = ["--database", home.database];
     const token = (await home.run(["token", "create", ...database])).stdout.trim();
@@ -72,7 +72,7 @@ describe("the program with a file of keys", () => {
   }
 
   test("reloads it on SIGHUP", async () => {
-    const { home, file, token, start } = await scene();
+    const { home, file, token, start } = await openSetup();
     const started = start();
     const [, origin = ""] = await started.printed(/MCP +(http:\/\/\S+)\/mcp\n/);
     await started.printed(/Keys +programme-mcp gateway-key create/);
@@ -91,7 +91,7 @@ describe("the program with a file of keys", () => {
   });
 
   test("does not start if others can read it", async () => {
-    const { file, token, start } = await scene();
+    const { file, token, start } = await openSetup();
     await chmod(file, 0o644);
     const { code, stdout, stderr } = await start().ended();
     expect([code, stdout]).toEqual([2, ""]);

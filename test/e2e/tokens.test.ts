@@ -44,7 +44,7 @@ test("an updated token has its new scopes, name and expiry at once in a running 
   expect(JSON.stringify(updated)).not.toMatch(/sha256|[0-9a-f]{64}/);
   expect((await ask(token, "/payments?status=pending")).status).toBe(200);
   expect((await ask(token, "/programs")).status).toBe(403);
-  await waitFor(() => expect(browser.heard.lists).toContain("tools"));
+  await waitFor(() => expect(browser.notifications.lists).toContain("tools"));
   expect(await names()).toEqual(expect.arrayContaining(["list_payments", "list_audit_entries"]));
   expect(await names()).not.toContain("list_programs");
 

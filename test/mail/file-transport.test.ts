@@ -19,9 +19,9 @@ async function openKeeping(environment: Record<string, string> = {}) {
 }
 
 test("messages are written to files that only the owner can read, and the log names the folder", async () => {
-  const { queue, settled, place, lines } = await openKeeping();
+  const { queue, waitForSend, place, lines } = await openKeeping();
   const { emailSendId, queuedAt } = await queue({ subject: "Grüße\r\nBcc: eve@example.com" });
-  await settled(emailSendId, { status: "sent" });
+  await waitForSend(emailSendId, { status: "sent" });
   expect(await readdir(place)).toEqual([`${emailSendId}.eml`]);
   const file = join(place, `${emailSendId}.eml`);
   expect([(await stat(place)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
@@ -39,10 +39,10 @@ test("messages are written to files that only the owner can read, and the log na
 });
 
 test("messages that cannot be written stay queued, and are written once they can be", async () => {
-  const { queue, read, settled, place, lines, clock } = await openKeeping();
+  const { queue, read, waitForSend, place, lines, clock } = await openKeeping();
   await writeFile(place, "in the way");
   const { emailSendId } = await queue();
-  await settled(emailSendId, { status: "queued", error: "The message could not be written to a file (EEXIST)" });
+  await waitForSend(emailSendId, { status: "queued", error: "The message could not be written to a file (EEXIST)" });
   const said = lines
     .map((line) => JSON.parse(line))
     .filter(({ level, msg }) => level >= 50 && /could not be written/.test(msg));
@@ -51,11 +51,11 @@ test("messages that cannot be written stay queued, and are written once they can
   // In the way of the message itself.
   await mkdir(join(place, `${emailSendId}.eml`), { recursive: true });
   clock.advance(60_000);
-  await settled(emailSendId, { status: "queued", error: "The message could not be written to a file (EISDIR)" });
+  await waitForSend(emailSendId, { status: "queued", error: "The message could not be written to a file (EISDIR)" });
   expect(await readdir(place)).toEqual([`${emailSendId}.eml`]);
   await rm(join(place, `${emailSendId}.eml`), { recursive: true });
   clock.advance(5 * 60_000);
-  await settled(emailSendId, { status: "sent", error: null });
+  await waitForSend(emailSendId, { status: "sent", error: null });
   expect(await readdir(place)).toEqual([`${emailSendId}.eml`]);
   expect(await readFile(join(place, `${emailSendId}.eml`), "utf8")).toContain("Dear Ada");
   expect(await read(emailSendId)).toMatchObject({ status: "sent" });
@@ -73,11 +73,11 @@ describe("a kept message", () => {
     [undefined, 30],
     ["7", 7],
   ])("is deleted after the days set (%s), whole or half; other files stay", async (setting, days) => {
-    const { server, queue, settled, read, place, clock } = await openKeeping(
+    const { server, queue, waitForSend, read, place, clock } = await openKeeping(
       setting === undefined ? {} : { PROGRAMME_MAIL_FILE_DAYS: setting },
     );
     const { emailSendId } = await queue();
-    await settled(emailSendId, { status: "sent" });
+    await waitForSend(emailSendId, { status: "sent" });
     const aged = (name: string, by: number) => agedFile(place, name, clock.now(), by);
     await aged(`${emailSendId}.eml`, days + 0.01);
     for (let count = 0; count < 300; count++) await aged(`eml_old${count}.eml`, days + 1);
@@ -92,9 +92,9 @@ describe("a kept message", () => {
   });
 
   test("may be missing, its directory too", async () => {
-    const { server, queue, settled, place } = await openKeeping();
+    const { server, queue, waitForSend, place } = await openKeeping();
     expect(await server.app.retention?.sweep()).toBe(0);
-    await settled((await queue()).emailSendId, { status: "sent" });
+    await waitForSend((await queue()).emailSendId, { status: "sent" });
     await rm(place, { recursive: true });
     expect(await server.app.retention?.sweep()).toBe(0);
   });

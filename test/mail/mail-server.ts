@@ -30,10 +30,10 @@ export interface MailServer {
   readonly url: string;
   readonly port: number;
   /** Messages that were taken, and those that came whole. */
-  readonly taken: ReceivedMessage[];
-  readonly arrived: ReceivedMessage[];
+  readonly accepted: ReceivedMessage[];
+  readonly received: ReceivedMessage[];
   readonly connections: () => number;
-  manners: ServerBehaviour;
+  behaviour: ServerBehaviour;
   /** Breaks every connection off, in the middle of whatever it is. */
   cut(): void;
   close(): Promise<void>;
@@ -41,24 +41,24 @@ export interface MailServer {
 
 /** A real SMTP server on this machine. */
 export async function openMailServer(
-  manners: ServerBehaviour = {},
+  behaviour: ServerBehaviour = {},
   options: SMTPServerOptions = {},
   port = 0,
   host = "127.0.0.1",
 ): Promise<MailServer> {
-  const [taken, arrived]: [ReceivedMessage[], ReceivedMessage[]] = [[], []];
+  const [accepted, received]: [ReceivedMessage[], ReceivedMessage[]] = [[], []];
   let connections = 0;
-  const post = { manners, taken, arrived, connections: () => connections };
+  const mailServer = { behaviour, accepted, received, connections: () => connections };
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS"],
     disableReverseLookup: true,
     onConnect(session, done) {
       connections += 1;
-      void answer(post.manners.greet?.(session), done);
+      void answer(mailServer.behaviour.greet?.(session), done);
     },
-    onMailFrom: (_, session, done) => void answer(post.manners.mail?.(session), done),
-    onRcptTo: ({ address }, _, done) => void answer(post.manners.rcpt?.(address), done),
+    onMailFrom: (_, session, done) => void answer(mailServer.behaviour.mail?.(session), done),
+    onRcptTo: ({ address }, _, done) => void answer(mailServer.behaviour.rcpt?.(address), done),
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -69,9 +69,9 @@ export async function openMailServer(
           to: rcptTo.map(({ address }) => address),
           raw: Buffer.concat(chunks).toString(),
         };
-        arrived.push(letter);
-        await answer(post.manners.data?.(letter, session), (error) => {
-          if (!error) taken.push(letter);
+        received.push(letter);
+        await answer(mailServer.behaviour.data?.(letter, session), (error) => {
+          if (!error) accepted.push(letter);
           done(error);
         });
       });
@@ -91,7 +91,7 @@ export async function openMailServer(
   const { port: used } = server.server.address() as AddressInfo;
   const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
   onTestFinished(close);
-  return Object.assign(post, { url: `smtp://127.0.0.1:${used}`, port: used, cut, close });
+  return Object.assign(mailServer, { url: `smtp://127.0.0.1:${used}`, port: used, cut, close });
 }
 
 async function answer(said: ReturnType<ServerReply>, done: (error?: Error | null) => void): Promise<void> {
@@ -109,7 +109,7 @@ export interface MailSetup {
   queue(given?: Partial<Row<"emailSends">>): Promise<Row<"emailSends">>;
   read(emailSendId: string): Promise<Row<"emailSends">>;
   /** Waits until every message is what is expected, and no other. */
-  settled(emailSendId: string, expected: Partial<Row<"emailSends">>): Promise<Row<"emailSends">>;
+  waitForSend(emailSendId: string, expected: Partial<Row<"emailSends">>): Promise<Row<"emailSends">>;
   all(): Promise<Row<"emailSends">[]>;
   close(): Promise<void>;
 }
@@ -137,7 +137,7 @@ export async function openMailSetup(
     clock,
     read,
     queue: (given = {}) => testServer.seed.emailSend({ status: "queued", sentAt: null, ...given }),
-    settled: (emailSendId, expected) =>
+    waitForSend: (emailSendId, expected) =>
       waitFor(async () => {
         const row = await read(emailSendId);
         for (const [name, value] of Object.entries(expected)) {

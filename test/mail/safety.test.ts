@@ -16,14 +16,14 @@ describe("header injection in messages", () => {
     "\u2029",
     "\0",
   ])("a subject with %j cannot add a header", async (end) => {
-    const post = await openMailServer();
-    const { queue, settled } = await openMailSetup(smtp(post));
+    const mailServer = await openMailServer();
+    const { queue, waitForSend } = await openMailSetup(smtp(mailServer));
     const subject = `News${end}Bcc: all@example.com${end}${end}Another body`;
     const { emailSendId } = await queue({ subject, body: `Dear Ada${end}.${end}MAIL FROM:<eve@example.com>` });
-    await settled(emailSendId, { status: "sent" });
-    const [letter] = post.taken;
+    await waitForSend(emailSendId, { status: "sent" });
+    const [letter] = mailServer.accepted;
     if (!letter) throw new Error("Nothing came");
-    expect(post.taken).toHaveLength(1);
+    expect(mailServer.accepted).toHaveLength(1);
     expect(letter).toMatchObject({ from: "calls@example.org", to: ["ada@example.org"] });
     expect(readHeader(letter, "Bcc")).toEqual([]);
     expect(readHeader(letter, "Subject")).toEqual(["News Bcc: all@example.com Another body"]);
@@ -40,27 +40,27 @@ describe("header injection in messages", () => {
     "@example.org",
     "",
   ])("%j is not accepted as an address", async (recipientEmail) => {
-    const post = await openMailServer();
-    const { queue, settled } = await openMailSetup(smtp(post));
-    await settled((await queue({ recipientEmail })).emailSendId, { status: "failed" });
-    expect([post.connections(), post.taken]).toEqual([0, []]);
+    const mailServer = await openMailServer();
+    const { queue, waitForSend } = await openMailSetup(smtp(mailServer));
+    await waitForSend((await queue({ recipientEmail })).emailSendId, { status: "failed" });
+    expect([mailServer.connections(), mailServer.accepted]).toEqual([0, []]);
   });
 
   test("a sender's name may contain quotes and any letters", async () => {
-    const post = await openMailServer();
-    const environment = smtp(post, { PROGRAMME_MAIL_FROM: "Förder, Rat: Übersee <calls@example.org>" });
-    const { queue, settled } = await openMailSetup(environment);
-    await settled((await queue()).emailSendId, { status: "sent" });
-    const [from] = post.taken.flatMap((letter) => readHeader(letter, "From"));
+    const mailServer = await openMailServer();
+    const environment = smtp(mailServer, { PROGRAMME_MAIL_FROM: "Förder, Rat: Übersee <calls@example.org>" });
+    const { queue, waitForSend } = await openMailSetup(environment);
+    await waitForSend((await queue()).emailSendId, { status: "sent" });
+    const [from] = mailServer.accepted.flatMap((letter) => readHeader(letter, "From"));
     expect(from).toMatch(/^=\?UTF-8\?Q\?F=C3=B6rder.*\?= <calls@example\.org>$/);
   });
 
   test("the longest allowed text arrives unchanged", async () => {
-    const post = await openMailServer();
-    const { queue, settled } = await openMailSetup(smtp(post));
+    const mailServer = await openMailServer();
+    const { queue, waitForSend } = await openMailSetup(smtp(mailServer));
     const body = ".".repeat(50_000);
-    await settled((await queue({ body, subject: "s".repeat(500) })).emailSendId, { status: "sent" });
-    const { raw = "" } = post.taken[0] ?? {};
+    await waitForSend((await queue({ body, subject: "s".repeat(500) })).emailSendId, { status: "sent" });
+    const { raw = "" } = mailServer.accepted[0] ?? {};
     const text = Buffer.from(raw.slice(raw.indexOf("\r\n\r\n")), "base64").toString();
     expect(text === body).toBe(true);
     for (const line of raw.split("\r\n")) expect(line.length).toBeLessThan(999);
@@ -69,15 +69,15 @@ describe("header injection in messages", () => {
 
 describe("suppressed addresses get no mail:", () => {
   test("queued and new messages are withheld until the address is allowed again", async () => {
-    const post = await openMailServer();
-    const { server, queue, settled, all } = await openMailSetup(smtp(post));
+    const mailServer = await openMailServer();
+    const { server, queue, waitForSend, all } = await openMailSetup(smtp(mailServer));
     const { businessId } = server;
     const mailAdmin = server.app.portalServices?.mailAdmin;
     if (!mailAdmin) throw new Error("No mail office");
     expect(await mailAdmin.suppress(businessId, "Ada@Example.org", "unsubscribed")).toBe(true);
     expect(await mailAdmin.suppress(businessId, "ada@example.org", "manual")).toBe(false);
     const { emailSendId } = await queue({ recipientEmail: "ADA@example.org" });
-    await settled(emailSendId, { status: "suppressed", error: null, sentAt: null });
+    await waitForSend(emailSendId, { status: "suppressed", error: null, sentAt: null });
 
     const chair = await server.as("REST");
     const { programId } = await server.seed.program();
@@ -92,18 +92,18 @@ describe("suppressed addresses get no mail:", () => {
     await chair.invite_reviewer({ email: "ada@example.org" });
     const other = await server.other();
     await other.seed.emailSend({ status: "queued", sentAt: null });
-    await waitFor(() => expect(post.taken).toHaveLength(2));
+    await waitFor(() => expect(mailServer.accepted).toHaveLength(2));
     const listed = await chair.list_email_sends({ recipientEmail: "ada@example.org" });
     expect(listed.map(({ status }: { status: string }) => status)).toEqual(Array(3).fill("suppressed"));
     // Another organisation has a list of its own.
-    expect(post.taken.map(({ to }) => to[0]).toSorted()).toEqual(["ada@example.org", "bo@example.org"]);
+    expect(mailServer.accepted.map(({ to }) => to[0]).toSorted()).toEqual(["ada@example.org", "bo@example.org"]);
 
     expect(await mailAdmin.unsuppress(businessId, "ADA@example.org")).toBe(true);
     expect(await mailAdmin.unsuppress(businessId, "ada@example.org")).toBe(false);
     await mailAdmin.retry(businessId, emailSendId);
-    await settled(emailSendId, { status: "sent" });
+    await waitForSend(emailSendId, { status: "sent" });
     const bo = (await all()).find(({ recipientEmail }) => recipientEmail.startsWith("bo"));
-    await settled(bo?.emailSendId ?? "", { status: "sent" });
+    await waitForSend(bo?.emailSendId ?? "", { status: "sent" });
     const retry = mailAdmin.retry(businessId, emailSendId);
     await expect(retry).rejects.toMatchObject({ code: "invalid_state_transition" });
     await expect(mailAdmin.retry(businessId, "eml_none")).rejects.toMatchObject({ code: "not_found" });
@@ -115,18 +115,18 @@ describe("suppressed addresses get no mail:", () => {
   });
 
   test("an invitation with suppressEmails sends no message", async () => {
-    const post = await openMailServer();
-    const { server, queue, settled, all } = await openMailSetup(smtp(post));
+    const mailServer = await openMailServer();
+    const { server, queue, waitForSend, all } = await openMailSetup(smtp(mailServer));
     await (await server.as("REST")).invite_reviewer({ email: "ida@example.org", suppressEmails: true });
-    await settled((await queue()).emailSendId, { status: "sent" });
-    expect(post.taken.map(({ to }) => to)).toEqual([["ada@example.org"]]);
+    await waitForSend((await queue()).emailSendId, { status: "sent" });
+    expect(mailServer.accepted.map(({ to }) => to)).toEqual([["ada@example.org"]]);
     expect((await all()).map(({ status }) => status).toSorted()).toEqual(["sent", "suppressed"]);
   });
 });
 
 test("several processes on one database send each message once", async () => {
-  const post = await openMailServer({ data: async () => void (await delay(5)) });
-  const { servers, close } = await openServersOnOneDatabase(3, smtp(post));
+  const mailServer = await openMailServer({ data: async () => void (await delay(5)) });
+  const { servers, close } = await openServersOnOneDatabase(3, smtp(mailServer));
   onTestFinished(close);
   const [first] = servers;
   if (!first) throw new Error("No portal");
@@ -134,48 +134,48 @@ test("several processes on one database send each message once", async () => {
   for (let count = 0; count < 60; count++) await first.seed.emailSend({ status: "queued", sentAt: null });
   const sent = async () => first.app.store.reader(first.businessId).count("emailSends", { where: { status: "sent" } });
   await waitFor(async () => expect(await sent()).toBe(60));
-  expect(post.arrived).toHaveLength(60);
-  expect(new Set(post.taken.flatMap((letter) => readHeader(letter, "Message-ID"))).size).toBe(60);
+  expect(mailServer.received).toHaveLength(60);
+  expect(new Set(mailServer.accepted.flatMap((letter) => readHeader(letter, "Message-ID"))).size).toBe(60);
 });
 
 test("one organisation's many messages do not delay another's", async () => {
-  const post = await openMailServer({ data: async () => void (await delay(20)) });
-  const { server, queue } = await openMailSetup(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }), {}, false);
+  const mailServer = await openMailServer({ data: async () => void (await delay(20)) });
+  const { server, queue } = await openMailSetup(smtp(mailServer, { PROGRAMME_MAIL_CONCURRENCY: "1" }), {}, false);
   for (let count = 0; count < 100; count++) await queue();
   const other = await server.other();
   await other.seed.emailSend({ status: "queued", sentAt: null, recipientEmail: "few@example.org" });
   server.app.startWorkers();
-  const position = () => post.taken.findIndex(({ to }) => to[0] === "few@example.org");
+  const position = () => mailServer.accepted.findIndex(({ to }) => to[0] === "few@example.org");
   await waitFor(() => expect(position()).toBeGreaterThanOrEqual(0));
   expect(position()).toBeLessThan(5);
 });
 
 test("a message that was not handed over before a shutdown is sent after the next start", async () => {
   const asked = Promise.withResolvers<void>();
-  const post = await openMailServer({
+  const mailServer = await openMailServer({
     rcpt: () => {
       asked.resolve();
       return new Promise(() => undefined);
     },
   });
-  const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
+  const environment = smtp(mailServer, { PROGRAMME_DATABASE: await ownDatabase() });
   const first = await openMailSetup(environment);
   const { emailSendId } = await first.queue();
   await asked.promise;
   await first.close();
-  post.manners = {};
+  mailServer.behaviour = {};
   const second = await openMailSetup(environment, { clock: first.clock });
-  await second.settled(emailSendId, { status: "sent", error: null });
-  expect(post.arrived).toHaveLength(1);
+  await second.waitForSend(emailSendId, { status: "sent", error: null });
+  expect(mailServer.received).toHaveLength(1);
 });
 
 test("a shutdown waits for the answer to a message that was handed over", async () => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const post = await openMailServer({ data: () => promise });
-  const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
+  const mailServer = await openMailServer({ data: () => promise });
+  const environment = smtp(mailServer, { PROGRAMME_DATABASE: await ownDatabase() });
   const first = await openMailSetup(environment);
   const { emailSendId } = await first.queue();
-  await waitFor(() => expect(post.arrived).toHaveLength(1));
+  await waitFor(() => expect(mailServer.received).toHaveLength(1));
   const closing = first.close();
   await delay(300);
   resolve(undefined);

@@ -3,8 +3,8 @@ import { listChanges } from "../support/data/state.ts";
 import { openMailServer, openMailSetup, readHeader, smtp } from "./mail-server.ts";
 
 test("a bulk e-mail goes out one message for each recipient, who see nothing of one another", async () => {
-  const post = await openMailServer();
-  const { server, settled, all } = await openMailSetup(smtp(post));
+  const mailServer = await openMailServer();
+  const { server, waitForSend, all } = await openMailSetup(smtp(mailServer));
   const chair = await server.as("REST");
   const { programId } = await server.seed.program();
   const programIds = [programId];
@@ -22,11 +22,11 @@ test("a bulk e-mail goes out one message for each recipient, who see nothing of 
   expect(outcome).toMatchObject({ queued: 3, suppressed: 0 });
   for (const { emailSendId } of await all()) {
     const now = server.clock.now().toISOString();
-    expect(await settled(emailSendId, { status: "sent" })).toMatchObject({ sentAt: now, error: null });
+    expect(await waitForSend(emailSendId, { status: "sent" })).toMatchObject({ sentAt: now, error: null });
   }
   const portalServices = ["ada@example.org", "rita@example.org", "sam@example.org"];
-  expect(post.taken.map(({ to }) => to).toSorted()).toEqual(portalServices.map((person) => [person]));
-  for (const letter of post.taken) {
+  expect(mailServer.accepted.map(({ to }) => to).toSorted()).toEqual(portalServices.map((person) => [person]));
+  for (const letter of mailServer.accepted) {
     expect(letter.from).toBe("calls@example.org");
     expect(readHeader(letter, "To")).toEqual(letter.to);
     expect(readHeader(letter, "From")).toEqual(["Open Calls <calls@example.org>"]);
@@ -36,16 +36,16 @@ test("a bulk e-mail goes out one message for each recipient, who see nothing of 
     expect(letter.raw).toMatch(/Gr=C3=BC=C3=9Fe/);
   }
   const ids = (await all()).map(({ emailSendId }) => `<${emailSendId}@example.org>`);
-  expect(post.taken.flatMap((letter) => readHeader(letter, "Message-ID")).toSorted()).toEqual(ids.toSorted());
-  const subjects = post.taken.flatMap((letter) => readHeader(letter, "Subject"));
+  expect(mailServer.accepted.flatMap((letter) => readHeader(letter, "Message-ID")).toSorted()).toEqual(ids.toSorted());
+  const subjects = mailServer.accepted.flatMap((letter) => readHeader(letter, "Subject"));
   expect(subjects.filter((subject) => /^=\?UTF-8\?Q\?=C3=9Cber_das_Gutachten\?=$/i.test(subject))).toHaveLength(2);
 });
 
 test("the audit entries of sent messages contain neither recipient nor text", async () => {
-  const post = await openMailServer();
-  const { server, queue, settled } = await openMailSetup(smtp(post));
+  const mailServer = await openMailServer();
+  const { server, queue, waitForSend } = await openMailSetup(smtp(mailServer));
   const { emailSendId } = await queue();
-  await settled(emailSendId, { status: "sent" });
+  await waitForSend(emailSendId, { status: "sent" });
   const [entry, ...others] = await listChanges(server.app.store, server.businessId);
   expect(others).toEqual([]);
   expect(entry).toMatchObject({

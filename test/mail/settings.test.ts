@@ -63,12 +63,14 @@ describe("the sender", () => {
 });
 
 test("a mail server with an untrusted certificate gets no message", async () => {
-  const post = await openMailServer({}, { secure: true, ...selfSigned(["localhost"]) });
-  const { queue, settled } = await openMailSetup(smtp({ ...post, url: post.url.replace("smtp:", "smtps:") }));
+  const mailServer = await openMailServer({}, { secure: true, ...selfSigned(["localhost"]) });
+  const { queue, waitForSend } = await openMailSetup(
+    smtp({ ...mailServer, url: mailServer.url.replace("smtp:", "smtps:") }),
+  );
   const { emailSendId } = await queue();
-  const { error } = await settled(emailSendId, { status: "queued", version: 1 });
+  const { error } = await waitForSend(emailSendId, { status: "queued", version: 1 });
   expect(error).toMatch(/^The connection to the mail server/);
-  expect(post.arrived).toEqual([]);
+  expect(mailServer.received).toEqual([]);
 });
 
 const [outside] = Object.values(networkInterfaces())
@@ -82,11 +84,11 @@ test.skipIf(!outside)("credentials are never sent unencrypted to another machine
     done(null, { user: auth.username });
   };
   const options = { authOptional: false, allowInsecureAuth: true, onAuth };
-  const post = await openMailServer({}, options, 0, "0.0.0.0");
-  const url = `smtp://robot:secret@${outside?.address}:${post.port}`;
-  const { queue, settled } = await openMailSetup(smtp({ ...post, url }));
+  const mailServer = await openMailServer({}, options, 0, "0.0.0.0");
+  const url = `smtp://robot:secret@${outside?.address}:${mailServer.port}`;
+  const { queue, waitForSend } = await openMailSetup(smtp({ ...mailServer, url }));
   const { emailSendId } = await queue();
-  const { error } = await settled(emailSendId, { status: "queued", version: 1 });
+  const { error } = await waitForSend(emailSendId, { status: "queued", version: 1 });
   expect(error).toBe("The connection to the mail server could not be encrypted");
-  expect([seen, post.arrived]).toEqual([[], []]);
+  expect([seen, mailServer.received]).toEqual([[], []]);
 });

@@ -11,38 +11,38 @@ const recipientEmail = "ada.marsh@example.org";
 describe("a message that the mail server defers", () => {
   test("is queued with the reason, and sent once later", async () => {
     const replies = ["450 4.2.0 <ada.marsh@example.org>: Greylisted, try again", "421 4.3.2 Going down"];
-    const post = await openMailServer({ rcpt: () => replies.shift() });
-    const { clock, queue, settled } = await openMailSetup(smtp(post));
+    const mailServer = await openMailServer({ rcpt: () => replies.shift() });
+    const { clock, queue, waitForSend } = await openMailSetup(smtp(mailServer));
     const { emailSendId } = await queue({ recipientEmail });
-    await settled(emailSendId, { status: "queued", error: "450 4.2.0 [address]: Greylisted, try again" });
+    await waitForSend(emailSendId, { status: "queued", error: "450 4.2.0 [address]: Greylisted, try again" });
     await delay(700);
-    expect(post.connections()).toBe(1);
+    expect(mailServer.connections()).toBe(1);
     clock.advance(60_000);
-    await settled(emailSendId, { status: "queued", error: "421 4.3.2 Going down" });
+    await waitForSend(emailSendId, { status: "queued", error: "421 4.3.2 Going down" });
     clock.advance(300_000);
-    await settled(emailSendId, { status: "sent", error: null });
-    expect(post.taken).toHaveLength(1);
+    await waitForSend(emailSendId, { status: "sent", error: null });
+    expect(mailServer.accepted).toHaveLength(1);
   });
 
   test("fails after two days of attempts", async () => {
     let attempts = 0;
-    const post = await openMailServer({ data: () => `451 4.7.1 Too busy ${++attempts}` });
-    const { clock, queue, settled } = await openMailSetup(smtp(post));
+    const mailServer = await openMailServer({ data: () => `451 4.7.1 Too busy ${++attempts}` });
+    const { clock, queue, waitForSend } = await openMailSetup(smtp(mailServer));
     const { emailSendId } = await queue();
-    const { version } = await settled(emailSendId, { status: "queued", error: "451 4.7.1 Too busy 1" });
+    const { version } = await waitForSend(emailSendId, { status: "queued", error: "451 4.7.1 Too busy 1" });
     for (const [index, delayMs] of mailRetryDelaysMs.entries()) {
-      await settled(emailSendId, { status: "queued", error: `451 4.7.1 Too busy ${index + 1}` });
+      await waitForSend(emailSendId, { status: "queued", error: `451 4.7.1 Too busy ${index + 1}` });
       clock.advance(delayMs);
     }
-    const failed = await settled(emailSendId, { status: "failed", error: "451 4.7.1 Too busy 11 (11 attempts)" });
+    const failed = await waitForSend(emailSendId, { status: "failed", error: "451 4.7.1 Too busy 11 (11 attempts)" });
     expect(failed.version).toBe(version + 10);
-    expect(post.arrived).toHaveLength(11);
-    expect(post.taken).toEqual([]);
+    expect(mailServer.received).toHaveLength(11);
+    expect(mailServer.accepted).toEqual([]);
   });
 });
 
 describe("a message that the mail server rejects permanently because of", () => {
-  const cases: readonly [name: string, manners: ServerBehaviour, status: "bounced" | "failed", error: string][] = [
+  const cases: readonly [name: string, behaviour: ServerBehaviour, status: "bounced" | "failed", error: string][] = [
     [
       "a mailbox that is not there",
       { rcpt: () => "550 5.1.1 <ada.marsh@example.org> User ada.marsh unknown; see ada.marsh@example.org" },
@@ -61,16 +61,16 @@ describe("a message that the mail server rejects permanently because of", () => 
     ],
   ];
 
-  test.each(cases)("%s", async (_, manners, status, error) => {
-    const post = await openMailServer(manners);
-    const { server: testServer, clock, queue, settled } = await openMailSetup(smtp(post));
+  test.each(cases)("%s", async (_, behaviour, status, error) => {
+    const mailServer = await openMailServer(behaviour);
+    const { server: testServer, clock, queue, waitForSend } = await openMailSetup(smtp(mailServer));
     const { emailSendId } = await queue({ recipientEmail });
-    const row = await settled(emailSendId, { status, error });
+    const row = await waitForSend(emailSendId, { status, error });
     expect(row.sentAt).toBeNull();
-    const connections = post.connections();
+    const connections = mailServer.connections();
     clock.advance(3 * 24 * 3_600_000);
     await delay(700);
-    expect([post.connections(), post.taken]).toEqual([connections, []]);
+    expect([mailServer.connections(), mailServer.accepted]).toEqual([connections, []]);
     const suppressed = await testServer.app.store.reader(testServer.businessId).find("suppressions", {}, { limit: 10 });
     const gone = error.startsWith("550 5.1.1");
     expect(suppressed.map(({ email, reason }) => [email, reason])).toEqual(gone ? [[recipientEmail, "bounced"]] : []);
@@ -82,20 +82,20 @@ describe("a message that the mail server rejects permanently because of", () => 
   });
 
   test("a long or multi-line reply is stored as one shortened line", async () => {
-    const post = await openMailServer({ rcpt: () => `550 5.7.1 ${"Because. ".repeat(60)}\nReally` });
-    const { queue, settled } = await openMailSetup(smtp(post));
-    const { error } = await settled((await queue()).emailSendId, { status: "bounced" });
+    const mailServer = await openMailServer({ rcpt: () => `550 5.7.1 ${"Because. ".repeat(60)}\nReally` });
+    const { queue, waitForSend } = await openMailSetup(smtp(mailServer));
+    const { error } = await waitForSend((await queue()).emailSendId, { status: "bounced" });
     expect(error).toMatch(/^550 5\.7\.1 (Because\. ?)+/);
     expect(error).not.toMatch(/\n/);
     expect(error?.length).toBeLessThanOrEqual(300);
   });
 
   test("a message to an invalid address fails without a connection", async () => {
-    const post = await openMailServer();
-    const { queue, settled } = await openMailSetup(smtp(post));
+    const mailServer = await openMailServer();
+    const { queue, waitForSend } = await openMailSetup(smtp(mailServer));
     const { emailSendId } = await queue({ recipientEmail: "ada" });
-    await settled(emailSendId, { status: "failed", error: "The address is not one that can be sent to" });
-    expect(post.connections()).toBe(0);
+    await waitForSend(emailSendId, { status: "failed", error: "The address is not one that can be sent to" });
+    expect(mailServer.connections()).toBe(0);
   });
 });
 
@@ -103,17 +103,17 @@ describe("a mail server", () => {
   test("that refuses connections gets its messages once it is back", async () => {
     const closed = await openMailServer();
     await closed.close();
-    const { clock, queue, all, settled } = await openMailSetup(smtp(closed, { PROGRAMME_MAIL_CONCURRENCY: "2" }));
+    const { clock, queue, all, waitForSend } = await openMailSetup(smtp(closed, { PROGRAMME_MAIL_CONCURRENCY: "2" }));
     for (let count = 0; count < 20; count++) await queue();
     const refused = "The mail server refused the connection";
     await waitFor(async () => expect((await all()).some(({ error }) => error === refused)).toBe(true));
     await delay(600);
     // Not every message has to find it out for itself.
     expect((await all()).filter(({ error }) => error !== null).length).toBeLessThanOrEqual(4);
-    const post = await openMailServer({}, {}, closed.port);
+    const mailServer = await openMailServer({}, {}, closed.port);
     clock.advance(60_000);
-    for (const { emailSendId } of await all()) await settled(emailSendId, { status: "sent", error: null });
-    expect(post.taken).toHaveLength(20);
+    for (const { emailSendId } of await all()) await waitForSend(emailSendId, { status: "sent", error: null });
+    expect(mailServer.accepted).toHaveLength(20);
   });
 
   test("that does not answer causes a timeout", async () => {
@@ -122,89 +122,91 @@ describe("a mail server", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
     const url = { url: `smtp://127.0.0.1:${port}` } as Parameters<typeof smtp>[0];
-    const { queue, settled } = await openMailSetup(smtp(url, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
+    const { queue, waitForSend } = await openMailSetup(smtp(url, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
     const { emailSendId } = await queue();
-    await settled(emailSendId, { status: "queued", error: "The mail server did not answer in time" });
+    await waitForSend(emailSendId, { status: "queued", error: "The mail server did not answer in time" });
     for (const socket of held) socket.destroy();
     server.close();
   });
 
   test("that times out before the handover gets the message again; one that times out after it does not", async () => {
     let slow = true;
-    const post = await openMailServer({ rcpt: async () => void (slow && (await delay(1_500))) });
-    const { clock, queue, settled } = await openMailSetup(smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
+    const mailServer = await openMailServer({ rcpt: async () => void (slow && (await delay(1_500))) });
+    const { clock, queue, waitForSend } = await openMailSetup(
+      smtp(mailServer, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }),
+    );
     const first = await queue();
-    await settled(first.emailSendId, { status: "queued", error: "The mail server did not answer in time" });
-    expect(post.arrived).toEqual([]);
+    await waitForSend(first.emailSendId, { status: "queued", error: "The mail server did not answer in time" });
+    expect(mailServer.received).toEqual([]);
     slow = false;
     clock.advance(60_000);
-    await settled(first.emailSendId, { status: "sent" });
-    post.manners = { data: async () => void (await delay(1_500)) };
+    await waitForSend(first.emailSendId, { status: "sent" });
+    mailServer.behaviour = { data: async () => void (await delay(1_500)) };
     const second = await queue();
-    const { error } = await settled(second.emailSendId, { status: "failed" });
+    const { error } = await waitForSend(second.emailSendId, { status: "failed" });
     expect(error).toMatch(/^It is not known whether/);
     clock.advance(3 * 24 * 3_600_000);
     await delay(1_000);
-    expect(post.arrived).toHaveLength(2);
+    expect(mailServer.received).toHaveLength(2);
   });
 
   test("that disconnects after the handover does not get the message again", async () => {
-    const post = await openMailServer({
+    const mailServer = await openMailServer({
       data: () => {
-        post.cut();
+        mailServer.cut();
         return new Promise(() => undefined);
       },
     });
-    const { clock, queue, settled } = await openMailSetup(smtp(post));
+    const { clock, queue, waitForSend } = await openMailSetup(smtp(mailServer));
     const { emailSendId } = await queue();
-    const { error } = await settled(emailSendId, { status: "failed" });
+    const { error } = await waitForSend(emailSendId, { status: "failed" });
     expect(error).toMatch(/^It is not known whether/);
     clock.advance(3 * 24 * 3_600_000);
     await delay(700);
-    expect(post.arrived).toHaveLength(1);
+    expect(mailServer.received).toHaveLength(1);
   });
 
   test("that disconnects before the handover gets the message again over a new connection", async () => {
     let cuts = 1;
-    const post = await openMailServer({
+    const mailServer = await openMailServer({
       rcpt: () => {
-        if (cuts-- > 0) post.cut();
+        if (cuts-- > 0) mailServer.cut();
         return undefined;
       },
     });
-    const { clock, queue, settled } = await openMailSetup(smtp(post));
+    const { clock, queue, waitForSend } = await openMailSetup(smtp(mailServer));
     const { emailSendId } = await queue();
-    const { error } = await settled(emailSendId, { status: "queued", version: 1 });
+    const { error } = await waitForSend(emailSendId, { status: "queued", version: 1 });
     expect(error).toMatch(/^The connection to the mail server failed/);
     clock.advance(60_000);
-    await settled(emailSendId, { status: "sent" });
-    expect(post.arrived).toHaveLength(1);
+    await waitForSend(emailSendId, { status: "sent" });
+    expect(mailServer.received).toHaveLength(1);
   });
 
   test("that closes an idle connection gets the next message over a new one at once", async () => {
     let cuts = 1;
-    const post = await openMailServer({
+    const mailServer = await openMailServer({
       mail: () => {
-        if (post.taken.length === 1 && cuts-- > 0) post.cut();
+        if (mailServer.accepted.length === 1 && cuts-- > 0) mailServer.cut();
         return undefined;
       },
     });
-    const { queue, settled } = await openMailSetup(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }));
+    const { queue, waitForSend } = await openMailSetup(smtp(mailServer, { PROGRAMME_MAIL_CONCURRENCY: "1" }));
     const sends = await Promise.all([queue(), queue(), queue()]);
-    for (const { emailSendId } of sends) await settled(emailSendId, { status: "sent", version: 1 });
-    expect([post.taken.length, post.connections()]).toEqual([3, 2]);
+    for (const { emailSendId } of sends) await waitForSend(emailSendId, { status: "sent", version: 1 });
+    expect([mailServer.accepted.length, mailServer.connections()]).toEqual([3, 2]);
   });
 
   test("that rejects the credentials leaves messages queued, and is not tried for each message", async () => {
     const refuse = (_: unknown, __: unknown, done: (error: Error) => void) =>
       done(Object.assign(new Error("5.7.8 Wrong user or password"), { responseCode: 535 }));
-    const post = await openMailServer({}, { authOptional: false, onAuth: refuse as never });
-    const url = { ...post, url: post.url.replace("//", "//robot:se%40cret@") };
-    const { queue, settled } = await openMailSetup(smtp(url));
+    const mailServer = await openMailServer({}, { authOptional: false, onAuth: refuse as never });
+    const url = { ...mailServer, url: mailServer.url.replace("//", "//robot:se%40cret@") };
+    const { queue, waitForSend } = await openMailSetup(smtp(url));
     const { emailSendId } = await queue();
-    const { error } = await settled(emailSendId, { status: "queued", error: "535 5.7.8 Wrong user or password" });
+    const { error } = await waitForSend(emailSendId, { status: "queued", error: "535 5.7.8 Wrong user or password" });
     expect(error).not.toMatch(/robot|cret/);
-    expect(post.connections()).toBe(1);
+    expect(mailServer.connections()).toBe(1);
   });
 
   test("accepts messages with the right credentials", async () => {
@@ -213,10 +215,10 @@ describe("a mail server", () => {
       seen.push([auth.username, auth.password]);
       done(null, { user: auth.username });
     };
-    const post = await openMailServer({}, { authOptional: false, onAuth: accept as never });
-    const url = { ...post, url: post.url.replace("//", "//robot:se%40cret@") };
-    const { queue, settled } = await openMailSetup(smtp(url));
-    await settled((await queue()).emailSendId, { status: "sent" });
+    const mailServer = await openMailServer({}, { authOptional: false, onAuth: accept as never });
+    const url = { ...mailServer, url: mailServer.url.replace("//", "//robot:se%40cret@") };
+    const { queue, waitForSend } = await openMailSetup(smtp(url));
+    await waitForSend((await queue()).emailSendId, { status: "sent" });
     expect(seen).toEqual([["robot", "se@cret"]]);
   });
 });

@@ -10,7 +10,7 @@ import { surfaces } from "../support/servers/test-server.ts";
 import { type MatrixData, test } from "./matrix-data.ts";
 
 describe("a caller without a valid token", () => {
-  test.for(operationNames)("is refused by %s, and nothing is changed", async (name, { worlds: { own } }) => {
+  test.for(operationNames)("is refused by %s, and nothing is changed", async (name, { tenants: { own } }) => {
     const { server, inputs } = own;
     const before = await readState(server.app.store, server.businessId);
 
@@ -28,7 +28,7 @@ describe("a caller without a valid token", () => {
 });
 
 describe("a token with every scope but the operation's own", () => {
-  test.for(operationNames)("is refused by %s, and nothing is changed", async (name, { worlds: { own } }) => {
+  test.for(operationNames)("is refused by %s, and nothing is changed", async (name, { tenants: { own } }) => {
     const { server, inputs } = own;
     const { scope } = operations[name];
     const others = scopes.filter((other) => other !== scope);
@@ -48,7 +48,7 @@ describe("a token with every scope but the operation's own", () => {
     expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 
-  test("is refused before its input is validated", async ({ worlds: { own } }) => {
+  test("is refused before its input is validated", async ({ tenants: { own } }) => {
     const token = await own.server.token(["programs:read"]);
     for (const name of operationNames.filter((operation) => operations[operation].scope !== "programs:read")) {
       const answer = await rest(own.server, token, name, { ...own.inputs[name], surprise: true });
@@ -74,7 +74,7 @@ describe.each(surfaces)("an input that needs a further scope, over %s", (surface
     ["list_reviewers", { includePersonFieldIds: personFieldIds.restricted }, sensitiveScope],
     ["get_reviewer", { includePersonFieldIds: personFieldIds.pii }, sensitiveScope],
     ["create_export", persons(personFieldIds.restricted), sensitiveScope],
-  ])("%s with %o is refused without it", async ([name, given, missing], { worlds: { own } }) => {
+  ])("%s with %o is refused without it", async ([name, given, missing], { tenants: { own } }) => {
     const { server, inputs } = own;
     const before = await readState(server.app.store, server.businessId);
     const caller = await server.as(

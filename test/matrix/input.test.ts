@@ -16,9 +16,9 @@ interface Spoilt {
 
 describe.each(surfaces)("over %s", (surface) => {
   test.for(operationNames)("%s refuses arguments of a wrong type, or missing, by their path", async (name, {
-    worlds,
+    tenants,
   }) => {
-    const { own } = worlds;
+    const { own } = tenants;
     const before = await readState(own.server.app.store, own.server.businessId);
     const caller = await own.server.as(surface);
     for (const { input, path } of [...wrongTypes(own, name, surface), ...missing(own, name)]) {
@@ -32,7 +32,7 @@ describe.each(surfaces)("over %s", (surface) => {
     expect(await readState(own.server.app.store, own.server.businessId)).toEqual(before);
   });
 
-  test.for(operationNames)("%s refuses unknown properties by their path", async (name, { worlds: { own } }) => {
+  test.for(operationNames)("%s refuses unknown properties by their path", async (name, { tenants: { own } }) => {
     const before = await readState(own.server.app.store, own.server.businessId);
     const caller = await own.server.as(surface);
     for (const { input, path } of unknownProperties(own, name)) {
@@ -49,7 +49,7 @@ describe.each(surfaces)("over %s", (surface) => {
 
 describe("over REST", () => {
   test.for(operationNames)("%s refuses query parameters that it does not declare", async (name, {
-    worlds: { own },
+    tenants: { own },
   }) => {
     const { server, inputs } = own;
     const before = await readState(server.app.store, server.businessId);

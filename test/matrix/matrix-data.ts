@@ -19,8 +19,8 @@ const version = 0;
 const reason = "After a phone call";
 
 /** Two tenants of one service, for all tests of a file. */
-export const test = base.extend<{ worlds: { own: MatrixData; foreign: MatrixData } }>({
-  worlds: [
+export const test = base.extend<{ tenants: { own: MatrixData; foreign: MatrixData } }>({
+  tenants: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
     async ({}, use) => {
       const { server, close } = await openTestServer();

@@ -29,9 +29,9 @@ test("every update of a record takes a version, except those with a single outco
 
 describe.each(surfaces)("a version over %s", (surface) => {
   test.for(versioned)("that is outdated is refused by %s (%s), and nothing is changed", async ([name, field], {
-    worlds,
+    tenants,
   }) => {
-    const { server, inputs } = worlds.own;
+    const { server, inputs } = tenants.own;
     const before = await readState(server.app.store, server.businessId);
     const caller = await server.as(surface);
     const refused = caller.call(name, { ...inputs[name], [field]: 7 });
@@ -42,7 +42,7 @@ describe.each(surfaces)("a version over %s", (surface) => {
 });
 
 describe("the same request with the same key", () => {
-  test.for(changes)("is applied once by %s, and gets the same answer again", async (name, { worlds: { own } }) => {
+  test.for(changes)("is applied once by %s, and gets the same answer again", async (name, { tenants: { own } }) => {
     const { server, inputs } = own;
     const token = await server.token();
     const send = () => rest(server, token, name, inputs[name], { "idempotency-key": `key of ${name}` });

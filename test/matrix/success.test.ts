@@ -7,8 +7,8 @@ import { listChanges } from "../support/data/state.ts";
 import { buildMatrixData, type MatrixData, test } from "./matrix-data.ts";
 
 describe("a call with valid arguments", () => {
-  test.for(operationNames)("returns from %s exactly the data that the contract declares", async (name, { worlds }) => {
-    const { own, foreign } = worlds;
+  test.for(operationNames)("returns from %s exactly the data that the contract declares", async (name, { tenants }) => {
+    const { own, foreign } = tenants;
     const token = await own.server.token();
     const { status, body, headers } = await rest(own.server, token, name, own.inputs[name]);
     expect(body.success, JSON.stringify(body)).toBe(true);
@@ -30,7 +30,7 @@ describe("a call with valid arguments", () => {
     expect(reply.page?.hasMore).toBe(body.meta?.hasMore);
   });
 
-  test("returns rows from every list operation", async ({ worlds: { own } }) => {
+  test("returns rows from every list operation", async ({ tenants: { own } }) => {
     const caller = await own.server.as("REST");
     for (const name of operationNames.filter((operation) => operations[operation].data.type === "array")) {
       expect((await caller.call(name, own.inputs[name])).data.length, name).toBeGreaterThan(0);
@@ -41,10 +41,10 @@ describe("a call with valid arguments", () => {
 describe("a change", () => {
   const changes = operationNames.filter((name) => operations[name].effect !== "read");
 
-  test.for(changes)("by %s writes an audit entry with its action, token and request", async (name, { worlds }) => {
+  test.for(changes)("by %s writes an audit entry with its action, token and request", async (name, { tenants }) => {
     // The first test has used up the own and the foreign world; this one has its own.
-    const world = await buildMatrixData(await worlds.own.server.other());
-    const { server, inputs } = world;
+    const tenantData = await buildMatrixData(await tenants.own.server.other());
+    const { server, inputs } = tenantData;
     const token = await server.token();
     const answer = await rest(server, token, name, inputs[name]);
     expect(answer.body.success, answer.text).toBe(true);
@@ -56,7 +56,7 @@ describe("a change", () => {
       expect(entry).toMatchObject({ actorType: "token", actorId: tokenId, tokenId, status: null });
       expect(entry.occurredAt).toBe(server.clock.now().toISOString());
     }
-    expect(await eventTypes(world)).toEqual(eventsOf[name] ?? []);
+    expect(await eventTypes(tenantData)).toEqual(eventsOf[name] ?? []);
   });
 });
 

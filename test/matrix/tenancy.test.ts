@@ -22,18 +22,18 @@ const naming = operationNames.filter((name) => {
   return fields.some((field) => /Ids?$/.test(field));
 });
 
-test("the test data has every kind of record that operations take", ({ worlds: { own } }) => {
+test("the test data has every kind of record that operations take", ({ tenants: { own } }) => {
   const silent = naming.filter((name) => idPaths(own.inputs[name]).length === 0);
   // The one takes no id but another platform's, the other is among the further arguments.
   expect(silent).toEqual(["create_person", "resolve_persons"]);
 });
 
 describe("another tenant's id", () => {
-  test.for(naming)("is treated by %s like an unknown id", async (name, { worlds }) => {
-    const { server } = worlds.own;
+  test.for(naming)("is treated by %s like an unknown id", async (name, { tenants }) => {
+    const { server } = tenants.own;
     const token = await server.token();
-    const before = await readState(server.app.store, worlds.foreign.server.businessId);
-    for (const given of casesOf(worlds, name)) {
+    const before = await readState(server.app.store, tenants.foreign.server.businessId);
+    for (const given of casesOf(tenants, name)) {
       for (const path of idPaths(given.own)) {
         const foreignId = at(given.foreign, path) as string;
         const unknownId = createId(foreignId.slice(0, 3));
@@ -49,17 +49,17 @@ describe("another tenant's id", () => {
         }
       }
     }
-    expect(await readState(server.app.store, worlds.foreign.server.businessId)).toEqual(before);
+    expect(await readState(server.app.store, tenants.foreign.server.businessId)).toEqual(before);
   });
 
-  test.for(naming)("is treated over MCP like an unknown id by %s", async (name, { worlds }) => {
-    const caller = await worlds.own.server.as("MCP");
+  test.for(naming)("is treated over MCP like an unknown id by %s", async (name, { tenants }) => {
+    const caller = await tenants.own.server.as("MCP");
     const ask = (input: Arguments) =>
       caller.call(name, input).then(
         (reply) => normalizeIds(reply),
         (problem) => normalizeIds({ message: problem.message, details: problem.details }),
       );
-    for (const given of casesOf(worlds, name)) {
+    for (const given of casesOf(tenants, name)) {
       for (const path of idPaths(given.own)) {
         const foreignId = at(given.foreign, path) as string;
         const foreign = await ask(replaced(given.own, path, foreignId));
@@ -70,7 +70,7 @@ describe("another tenant's id", () => {
 });
 
 describe.each(surfaces)("no answer over %s", (surface) => {
-  test("names a record of another tenant", async ({ worlds: { own, foreign } }) => {
+  test("names a record of another tenant", async ({ tenants: { own, foreign } }) => {
     const foreignIds = idsIn(JSON.stringify(await readState(own.server.app.store, foreign.server.businessId)));
     expect(foreignIds.size).toBeGreaterThan(50);
     const caller = await own.server.as(surface);
@@ -81,7 +81,7 @@ describe.each(surfaces)("no answer over %s", (surface) => {
     }
   });
 
-  test("gives a page of another tenant for its cursor", async ({ worlds: { own, foreign } }) => {
+  test("gives a page of another tenant for its cursor", async ({ tenants: { own, foreign } }) => {
     const caller = await own.server.as(surface);
     const elsewhere = await foreign.server.as(surface);
     for (const name of ["list_programs", "list_submissions", "list_persons", "list_reviewers"] as const) {

@@ -19,7 +19,7 @@ describe("a request that changes nothing", () => {
     const token = await server.token();
     const { tokenId } = await server.app.pipeline.identify(token);
     const answer = await rest(server, token, "get_submission", { submissionId });
-    const [entry, ...others] = await recorded(server, "submission.read");
+    const [entry, ...others] = await waitForEntries(server, "submission.read");
     expect(others).toEqual([]);
     expect(entry).toEqual({
       auditId: expect.stringMatching(/^aud_/),
@@ -45,7 +45,7 @@ describe("a request that changes nothing", () => {
     const chair = await server.as("REST");
     await chair.get_program({ programId });
     await chair.update_program({ programId, version: 0, name: "Renamed" });
-    await recorded(server, "program.read");
+    await waitForEntries(server, "program.read");
     expect((await chair.list_audit_entries()).map((entry: AuditEntry) => entry.action)).toEqual(["program.updated"]);
     const [read] = await chair.list_audit_entries({ action: "program.read" });
     expect(read).toMatchObject({ action: "program.read", entityId: programId, status: 200 });
@@ -192,7 +192,7 @@ plain(
 );
 
 /** The entries of an action, as soon as there are any. */
-function recorded({ app, businessId }: TestServer, action: string): Promise<AuditEntry[]> {
+function waitForEntries({ app, businessId }: TestServer, action: string): Promise<AuditEntry[]> {
   return waitFor(async () => {
     const entries = await listAudit(app.store, businessId, action);
     expect(entries.length, action).toBeGreaterThan(0);

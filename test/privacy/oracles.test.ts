@@ -25,7 +25,7 @@ async function agentOf(server: TestServer, agents: TestServer["app"]) {
   return { client, call };
 }
 
-async function sceneOf(privacy: string, through: "embedded" | "remote") {
+async function createSetup(privacy: string, through: "embedded" | "remote") {
   const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: privacy });
   onTestFinished(close);
   let agents = server.app;
@@ -49,7 +49,7 @@ const signOf = ({ data, page }: Data) => JSON.stringify([data.length, page?.hasM
 describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
   describe.each(throughRemote ? (["embedded"] as const) : (["embedded", "remote"] as const))("%s", (through) => {
     test("an address cannot be guessed letter by letter through search", async () => {
-      const { client, call } = await sceneOf(privacy, through);
+      const { client, call } = await createSetup(privacy, through);
       const nothing = signOf(await call("list_reviewers", { search: "nobody-is-called-this" }));
       const uri = "programme://reviewers";
       for (const [at, letter] of [...address].entries()) {
@@ -72,7 +72,7 @@ describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
     });
 
     test("a name, a handle and a whole address find reviewers", async () => {
-      const { call } = await sceneOf(privacy, through);
+      const { call } = await createSetup(privacy, through);
       const [ada] = (await call("list_reviewers", { search: "marsh ADA" })).data;
       expect(ada).toMatchObject({ firstName: "Ada" });
       for (const search of [ada.email, address, address.toUpperCase(), "lab"]) {
@@ -85,7 +85,7 @@ describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
   });
 
   test("a handle is not used as a name", async () => {
-    const { server, call } = await sceneOf(privacy, "embedded");
+    const { server, call } = await createSetup(privacy, "embedded");
     const track = await server.seed.track();
     const { personId } = await server.seed.person({ primaryEmail: address, contactDetails: {} });
     const [{ email: handle }] = (await call("list_reviewers", { search: "ada" })).data;

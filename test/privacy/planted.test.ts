@@ -8,24 +8,24 @@ import { rest, send } from "../support/clients/raw-http.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 import { runDueExports } from "../support/data/exports.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
-import { plantedDesk, type Secret } from "./planting.ts";
+import { openPlantedServer, type Secret } from "./planting.ts";
 
 const ordinary = [...excludeSensitiveScopes(new Set(scopes))];
 const reads = operationNames.filter((name) => operations[name].effect === "read");
 const writes = operationNames.filter((name) => operations[name].effect !== "read");
 
-async function sceneOf(turn: number, environment: Record<string, string>) {
+async function createSetup(turn: number, environment: Record<string, string>) {
   const opened = await openTestServer(environment);
   onTestFinished(opened.close);
-  const { server, secrets } = plantedDesk(opened.server, turn);
-  const world = await buildMatrixData(server);
-  return { server, secrets, world };
+  const { server, secrets } = openPlantedServer(opened.server, turn);
+  const tenantData = await buildMatrixData(server);
+  return { server, secrets, tenantData };
 }
 
 /** Everything that a client is sent, while everything is asked for that can be. */
 async function overMcp(
   server: TestServer,
-  world: MatrixData,
+  tenantData: MatrixData,
   granted: readonly Scope[],
   selecting = true,
 ): Promise<string> {
@@ -47,22 +47,22 @@ async function overMcp(
     if (result.isError !== true) answered += 1;
     return result.structuredContent as { data: { recipientEmail: string }[] };
   };
-  traffic.push(await exportOver(client, server, world));
-  await getPrompts(client, world);
-  await readAll(call, world);
+  traffic.push(await exportOver(client, server, tenantData));
+  await getPrompts(client, tenantData);
+  await readAll(call, tenantData);
   // What is said is given back: so nothing is called by its own name.
-  const [sent] = (await call("list_email_sends", world.inputs.list_email_sends)).data;
-  const inputs = { ...world.inputs, list_email_sends: { recipientEmail: sent?.recipientEmail } };
-  for (const name of writes) await call(name, world.inputs[name]);
-  for (const [name, args] of selecting ? world.more : []) await call(name, args);
+  const [sent] = (await call("list_email_sends", tenantData.inputs.list_email_sends)).data;
+  const inputs = { ...tenantData.inputs, list_email_sends: { recipientEmail: sent?.recipientEmail } };
+  for (const name of writes) await call(name, tenantData.inputs[name]);
+  for (const [name, args] of selecting ? tenantData.more : []) await call(name, args);
   // Refusals: stale, incomplete, of the wrong kind, and not of this person.
   for (const name of writes) {
-    await call(name, { ...world.inputs[name], version: 99 });
+    await call(name, { ...tenantData.inputs[name], version: 99 });
     await call(name, {});
   }
-  const { personId } = world.inputs.get_person;
-  if (selecting) await call("create_submission", { ...world.inputs.create_submission, personId });
-  await readAll(call, world);
+  const { personId } = tenantData.inputs.get_person;
+  if (selecting) await call("create_submission", { ...tenantData.inputs.create_submission, personId });
+  await readAll(call, tenantData);
   await call("list_events", {});
   await call("get_connection", {});
   expect(answered).toBeGreaterThan(100);
@@ -148,7 +148,7 @@ function unfolded(traffic: string): string {
 }
 
 /** The secrets that can be read in traffic: as they are, encoded, backwards, in another case, split. */
-function seenIn(traffic: string, secrets: readonly Secret[]): string[] {
+function findSecrets(traffic: string, secrets: readonly Secret[]): string[] {
   const text = unfolded(traffic);
   const seen = (part: string) => {
     const forms = [part, encodeURIComponent(part), [...part].reverse().join("")];
@@ -168,26 +168,29 @@ describe.each([0, 1, 2, 3])("sensitive texts planted in every field, variant %i"
     ["redact", "every scope", scopes, ["contact", "sensitive", "answer"]],
   ] as const)("are not shown to agents in privacy mode %s with %s", async (privacy, _, granted, hidden) => {
     const confirm = turn === 0 ? "off" : "ask";
-    const { server, secrets, world } = await sceneOf(turn, { PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: confirm });
+    const { server, secrets, tenantData } = await createSetup(turn, {
+      PROGRAMME_PRIVACY: privacy,
+      PROGRAMME_CONFIRM: confirm,
+    });
     expect(secrets.length).toBeGreaterThan(300);
-    const traffic = await overMcp(server, world, granted);
-    expect(seenIn(traffic, of(secrets, ...hidden))).toEqual([]);
+    const traffic = await overMcp(server, tenantData, granted);
+    expect(findSecrets(traffic, of(secrets, ...hidden))).toEqual([]);
   });
 });
 
 test("agents in privacy mode off without the scope see nothing sensitive", async () => {
-  const { server, secrets, world } = await sceneOf(0, { PROGRAMME_PRIVACY: "off" });
+  const { server, secrets, tenantData } = await createSetup(0, { PROGRAMME_PRIVACY: "off" });
   // A person who is selected fills in the name and the address of a submission (specification 4.2).
-  const traffic = await overMcp(server, world, ordinary, false);
-  expect(seenIn(traffic, of(secrets, "sensitive"))).toEqual([]);
+  const traffic = await overMcp(server, tenantData, ordinary, false);
+  expect(findSecrets(traffic, of(secrets, "sensitive"))).toEqual([]);
   // That they are found where they may be shows that they would be.
-  const open = await overMcp(server, world, scopes);
-  expect(seenIn(open, of(secrets, "sensitive")).length).toBeGreaterThan(20);
-  expect(seenIn(open, of(secrets, "answer")).length).toBeGreaterThan(20);
+  const open = await overMcp(server, tenantData, scopes);
+  expect(findSecrets(open, of(secrets, "sensitive")).length).toBeGreaterThan(20);
+  expect(findSecrets(open, of(secrets, "answer")).length).toBeGreaterThan(20);
 });
 
 test("REST shows nothing sensitive without the scope, and audit changes and events contain nothing personal", async () => {
-  const { server, secrets, world } = await sceneOf(0, {});
+  const { server, secrets, tenantData } = await createSetup(0, {});
   const token = await server.token(ordinary);
   const answers: string[] = [];
   const changes: unknown[] = [];
@@ -196,13 +199,13 @@ test("REST shows nothing sensitive without the scope, and audit changes and even
     answers.push(text);
     if (name === "list_audit_entries" && body.success) changes.push(...body.data.map((entry: MatrixData) => entry));
   };
-  await readAll(call, world);
-  for (const name of writes) await call(name, world.inputs[name]);
-  await readAll(call, world);
-  expect(seenIn(answers.join("\n"), of(secrets, "sensitive"))).toEqual([]);
+  await readAll(call, tenantData);
+  for (const name of writes) await call(name, tenantData.inputs[name]);
+  await readAll(call, tenantData);
+  expect(findSecrets(answers.join("\n"), of(secrets, "sensitive"))).toEqual([]);
   const personal = secrets.filter((secret) => secret.personal);
   const told = changes.map((entry) => (entry as { changes: unknown }).changes);
   expect(told.flat().length).toBeGreaterThan(50);
-  expect(seenIn(JSON.stringify(told), personal)).toEqual([]);
-  expect(seenIn(JSON.stringify(await server.outbox()), secrets)).toEqual([]);
+  expect(findSecrets(JSON.stringify(told), personal)).toEqual([]);
+  expect(findSecrets(JSON.stringify(await server.outbox()), secrets)).toEqual([]);
 });

@@ -31,7 +31,7 @@ const structural =
   /(?:Id|Ids|By|At|Date)$|^(?:sha256|currency|contentType|key|pattern|options|constraints|branding|year|deadline|action|entityType|provider|errorCode|state|scopes|errors?)$/;
 
 /** A portal whose factory puts a secret of its own into every text of every record that it makes. */
-export function plantedDesk(server: TestServer, turn: number): { server: TestServer; secrets: Secret[] } {
+export function openPlantedServer(server: TestServer, turn: number): { server: TestServer; secrets: Secret[] } {
   const secrets: Secret[] = [];
   const planter = new Planter(secrets, turn);
   const seed = createFactory((work) => server.write((transaction) => work(plantingInto(transaction, planter))));

@@ -8,7 +8,7 @@ import { mapTexts, sanitizeText } from "../../src/upstream/privacy/sanitize-text
 const handles = createPseudonymizer(new Uint8Array(32), "realm");
 
 /** What an agent is shown of data that a service answers with. */
-async function shown(data: unknown): Promise<unknown> {
+async function pseudonymize(data: unknown): Promise<unknown> {
   const service: Pick<Upstream, "call" | "identify"> = {
     identify: async () => ({ scopes: new Set(), realm: "realm", caller: "caller" }),
     call: async () => ({ ok: true, status: 200, data, replayed: false }) as Awaited<ReturnType<Upstream["call"]>>,
@@ -47,7 +47,7 @@ const { record } = fc.letrec<{ record: unknown }>((tie) => ({
 }));
 
 /** Every text of a record changed as it is changed when it stands alone. */
-async function oneByOne(data: unknown): Promise<unknown> {
+async function pseudonymizeEachText(data: unknown): Promise<unknown> {
   const texts = new Set<string>();
   mapTexts(data, (each) => {
     texts.add(each);
@@ -56,7 +56,7 @@ async function oneByOne(data: unknown): Promise<unknown> {
   const changed = new Map<string, string>();
   for (const each of texts) {
     // Beside a character that is taken out nothing is passed over.
-    const { alone } = (await shown({ alone: `${each}\u0000` })) as { alone: string };
+    const { alone } = (await pseudonymize({ alone: `${each}\u0000` })) as { alone: string };
     changed.set(each, alone);
   }
   return mapTexts(data, (each) => changed.get(each) ?? each);
@@ -66,7 +66,7 @@ test("a record is shown the same whether it is checked as a whole or text by tex
   await fc.assert(
     fc.asyncProperty(fc.dictionary(text, record, { maxKeys: 4 }), async (data) => {
       const before = structuredClone(data);
-      expect(await shown(data)).toEqual(await oneByOne(data));
+      expect(await pseudonymize(data)).toEqual(await pseudonymizeEachText(data));
       expect(data).toEqual(before);
     }),
     { numRuns: 1_000, examples: [[{ name: "u\t@handle.invalid" }], [{ name: "u @handle.invalid" }]] },
@@ -77,7 +77,7 @@ test("no address and no invisible character is shown", async () => {
   await fc.assert(
     fc.asyncProperty(around, address, around, async (before, hidden, after) => {
       const texts: string[] = [];
-      mapTexts(await shown([{ name: before + hidden + after }]), (each) => {
+      mapTexts(await pseudonymize([{ name: before + hidden + after }]), (each) => {
         texts.push(each);
         return each;
       });
@@ -85,7 +85,7 @@ test("no address and no invisible character is shown", async () => {
         expect(sanitizeText(each)).toBe(each);
         expect(each).not.toContain(` ${hidden}`);
       }
-      const alone = JSON.stringify(await shown([{ name: `${before} ${hidden} ${after}` }]));
+      const alone = JSON.stringify(await pseudonymize([{ name: `${before} ${hidden} ${after}` }]));
       expect(alone).not.toContain(hidden);
     }),
   );

@@ -84,18 +84,18 @@ export async function expectConfirmations({ server, mixed }: ReplicaSet): Promis
   expect(mixed.confirmations.filter(({ accepted }) => accepted === 1).length).toBeGreaterThan(0);
 }
 
-export async function expectMail({ server, mixed, post }: ReplicaSet): Promise<number> {
+export async function expectMail({ server, mixed, mailServer }: ReplicaSet): Promise<number> {
   const rows = await rowsOf(server, "emailSends");
   const keyed = Map.groupBy(
     rows.filter(({ subject }) => subject === "News"),
     ({ bulkId }) => bulkId as string,
   );
   expect(new Map([...keyed].map(([bulkId, sends]) => [bulkId, sends.length]))).toEqual(mixed.bulks);
-  const taken = post.taken.flatMap((letter) => readHeader(letter, "Message-ID"));
-  expect(taken).toHaveLength(new Set(taken).size);
+  const accepted = mailServer.accepted.flatMap((letter) => readHeader(letter, "Message-ID"));
+  expect(accepted).toHaveLength(new Set(accepted).size);
   const sent = rows.filter(({ status }) => status === "sent");
   const idOf = ({ emailSendId }: Row<"emailSends">) => `<${emailSendId}@example.org>`;
-  expect(sent.map(idOf).filter((id) => !taken.includes(id))).toEqual([]);
+  expect(sent.map(idOf).filter((id) => !accepted.includes(id))).toEqual([]);
   const unknown = expect.stringMatching(/^It is not known whether the mail server took the message/);
   const others = rows.filter(({ status }) => status !== "sent");
   for (const { status, error } of others) expect([status, error]).toEqual(["failed", unknown]);

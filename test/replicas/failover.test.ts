@@ -5,7 +5,7 @@ import { rest } from "../support/clients/raw-http.ts";
 import { type PostgresServer, startPostgres } from "../support/database/postgres-server.ts";
 import { expectConfirmations, expectEvents, expectExports, expectMail, expectSubmissions } from "./checks.ts";
 import { callTool, openSession, type ToolAnswer } from "./clients.ts";
-import { openReplicaSet, settled } from "./replica-set.ts";
+import { openReplicaSet, waitUntilSettled } from "./replica-set.ts";
 
 const awayMs = 3_000;
 
@@ -77,8 +77,8 @@ function expectClean(told: readonly ToolAnswer[], name: string): void {
 
 test("no data is lost when the database goes away and comes back", async () => {
   const server = await openServer();
-  const stage = await openReplicaSet({ count: 2, limit: 100_000, given: server.address });
-  const { server: testServer, mixed, replicas } = stage;
+  const replicaSet = await openReplicaSet({ count: 2, limit: 100_000, given: server.address });
+  const { server: testServer, mixed, replicas } = replicaSet;
   const token = await testServer.token();
   const { programId } = await testServer.seed.program();
   const [origin = "", other = ""] = replicas.map((replica) => replica.origin);
@@ -101,13 +101,13 @@ test("no data is lost when the database goes away and comes back", async () => {
       ).toContain(503);
   }
   await mixed.stop();
-  await settled(stage);
-  await expectSubmissions(stage);
-  await expectEvents(stage);
-  await expectConfirmations(stage);
+  await waitUntilSettled(replicaSet);
+  await expectSubmissions(replicaSet);
+  await expectEvents(replicaSet);
+  await expectConfirmations(replicaSet);
   // Surviving processes know the result of each message.
-  expect(await expectMail(stage)).toBe(0);
-  await expectExports(stage);
+  expect(await expectMail(replicaSet)).toBe(0);
+  await expectExports(replicaSet);
   expect([...mixed.tally.counts.keys()].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
   for (const replica of replicas) expect(await replica.stop(), replica.said()).toBe(0);
 }, 300_000);

@@ -9,7 +9,7 @@ import {
   expectRate,
   expectSubmissions,
 } from "./checks.ts";
-import { openReplicaSet, type ReplicaSet, settled } from "./replica-set.ts";
+import { openReplicaSet, type ReplicaSet, waitUntilSettled } from "./replica-set.ts";
 
 const seconds = Number(process.env["TEST_REPLICA_SECONDS"] ?? 12);
 const killEveryMs = Math.min(5_000, (seconds * 1_000) / 3);
@@ -35,26 +35,26 @@ function duplicatesAt({ eventIds }: Receiver): number {
 }
 
 test("four replicas, one of which is killed repeatedly, have the same data as one process", async () => {
-  const stage = await openReplicaSet({ count: 4, limit });
-  const kills = await killEachInTurn(stage);
-  const { mixed, post, receivers } = stage;
-  await settled(stage, seconds >= 60);
-  const rate = await expectRate(stage);
-  await expectSubmissions(stage);
-  const events = await expectEvents(stage);
-  await expectConfirmations(stage);
-  const unknownMail = await expectMail(stage);
-  const exports = await expectExports(stage);
+  const replicaSet = await openReplicaSet({ count: 4, limit });
+  const kills = await killEachInTurn(replicaSet);
+  const { mixed, mailServer, receivers } = replicaSet;
+  await waitUntilSettled(replicaSet, seconds >= 60);
+  const rate = await expectRate(replicaSet);
+  await expectSubmissions(replicaSet);
+  const events = await expectEvents(replicaSet);
+  await expectConfirmations(replicaSet);
+  const unknownMail = await expectMail(replicaSet);
+  const exports = await expectExports(replicaSet);
   expect(new Set(mixed.afterRevocation)).toEqual(new Set([401]));
   expect(kills).toBeGreaterThanOrEqual(2);
-  for (const replica of stage.replicas) expect(await replica.stop(), replica.said()).toBe(0);
+  for (const replica of replicaSet.replicas) expect(await replica.stop(), replica.said()).toBe(0);
   if (process.env["TEST_REPLICA_SECONDS"] === undefined) return;
   const requests = Object.fromEntries(mixed.tally.counts);
   const { repeated, submissions, confirmations, afterRevocation, bulks } = mixed;
   console.info({
     ...{ seconds, kills, requests, rate, repeated, submissions: submissions.size, bulks: bulks.size, events },
     confirmations: [0, 1].map((n) => confirmations.filter(({ accepted }) => accepted === n).length),
-    ...{ exports, unknownMail, mail: post.taken.length, afterRevocation: afterRevocation.length },
+    ...{ exports, unknownMail, mail: mailServer.accepted.length, afterRevocation: afterRevocation.length },
     deliveredTwice: receivers.map(duplicatesAt),
   });
 }, 900_000);

@@ -54,15 +54,15 @@ export class MixedLoad {
   refused = 0;
   repeated = 0;
   limitedToken = "";
-  readonly #ground: LoadTargets;
+  readonly #loadTargets: LoadTargets;
   readonly #crowd = new Crowd();
 
-  constructor(ground: LoadTargets) {
-    this.#ground = ground;
+  constructor(loadTargets: LoadTargets) {
+    this.#loadTargets = loadTargets;
   }
 
   async start(): Promise<void> {
-    const { token, origin } = this.#ground;
+    const { token, origin } = this.#loadTargets;
     const [rests, stateless, sessions] = [[await token(), await token()], await token(), await token()];
     for (const each of rests) this.#crowd.let(() => this.#writeByRest(each), 400);
     this.#crowd.let(() => this.#writeByTool(stateless, undefined), 400);
@@ -83,7 +83,7 @@ export class MixedLoad {
 
   /** Writes a submission, its change and for some its end. Each request goes to two replicas at once with one key. */
   async #writeByRest(token: string): Promise<void> {
-    const { origin } = this.#ground;
+    const { origin } = this.#loadTargets;
     await this.#write((name, input) => this.#twice((key) => insist(origin, token, name, input, this.tally, key)));
   }
 
@@ -92,7 +92,7 @@ export class MixedLoad {
   }
 
   async #write(ask: (name: "create_submission" | "update_submission_fields", input: Args) => Promise<Row>) {
-    const { trackId } = this.#ground;
+    const { trackId } = this.#loadTargets;
     const [person, title] = [randomUUID(), `A light roof ${randomUUID()}`];
     const applicant = { innovatorEmail: `${person}@example.org`, innovatorName: "Ada Marsh" };
     const fields = { [fieldIds.title]: "A roof" };
@@ -121,7 +121,7 @@ export class MixedLoad {
 
   async #insistTool(token: string, call: { name: string; args: Args; key?: string }, session?: string): Promise<Row> {
     for (;;) {
-      const answer = await this.#tool(this.#ground.origin, token, call, session);
+      const answer = await this.#tool(this.#loadTargets.origin, token, call, session);
       if (answer?.data) return answer.data;
       if (answer?.code !== undefined && !retried.includes(answer.code)) throw new Error(`${call.name}: ${answer.code}`);
       await delay(answer?.code === "rate_limited" ? 1_000 : 50);
@@ -136,7 +136,7 @@ export class MixedLoad {
   }
 
   async #mail(token: string): Promise<void> {
-    const { origin, programId, applicantEmails } = this.#ground;
+    const { origin, programId, applicantEmails } = this.#loadTargets;
     const applicants = { applicantEmails, subject: "News", body: `Dear all, ${randomUUID()}` };
     const ask = (key: string) => insist(origin, token, "send_bulk_email", { programId, applicants }, this.tally, key);
     const { bulkId, queued } = await this.#twice(ask);
@@ -145,7 +145,7 @@ export class MixedLoad {
 
   /** Has a message confirmed, and sends it at two replicas at once. */
   async #confirm(token: string): Promise<void> {
-    const { origin, origins, programId, applicantEmails } = this.#ground;
+    const { origin, origins, programId, applicantEmails } = this.#loadTargets;
     const subject = `Confirmed ${randomUUID()}`;
     const applicants = { applicantEmails: applicantEmails.slice(0, 1), subject, body: "Dear all" };
     const args = { programId, applicants };
@@ -160,7 +160,7 @@ export class MixedLoad {
 
   /** Requests two exports at once, of which the quota allows one. */
   async #export(token: string): Promise<void> {
-    const { origin, programId } = this.#ground;
+    const { origin, programId } = this.#loadTargets;
     const ask = async () => {
       const sentMs = performance.now();
       const answer = await tried(rest({ origin }, token, "create_export", { programId }));
@@ -174,7 +174,7 @@ export class MixedLoad {
 
   /** Uses a token at every replica, revokes it, and uses it again everywhere. */
   async #revoke(): Promise<void> {
-    const { origin, origins, token, revoke, programId } = this.#ground;
+    const { origin, origins, token, revoke, programId } = this.#loadTargets;
     const fresh = await token();
     const session = await openSession(origin, fresh);
     const call = { name: "get_program", args: { programId } };
@@ -192,7 +192,7 @@ export class MixedLoad {
 
   /** Sends as many requests as possible with one token. */
   async #press(byTool: boolean): Promise<void> {
-    const { origin, programId } = this.#ground;
+    const { origin, programId } = this.#loadTargets;
     const sentMs = performance.now();
     const answer = byTool
       ? await tried(callTool(origin, this.limitedToken, { name: "get_program", args: { programId } }))

@@ -116,7 +116,7 @@ function headersOf(token: string): Record<string, string> {
 }
 
 /** Reads a stream of messages to its end. */
-async function read({ body }: Response, heard: (message: Message) => void): Promise<void> {
+async function read({ body }: Response, notifications: (message: Message) => void): Promise<void> {
   let rest = "";
   try {
     for await (const text of (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
@@ -124,7 +124,7 @@ async function read({ body }: Response, heard: (message: Message) => void): Prom
       rest = frames.pop() ?? "";
       for (const frame of frames) {
         const data = frame.split("\n").find((line) => line.startsWith("data: "));
-        if (data) heard(JSON.parse(data.slice(6)) as Message);
+        if (data) notifications(JSON.parse(data.slice(6)) as Message);
       }
     }
   } catch {

@@ -32,11 +32,11 @@ export interface ReplicaSetOptions {
 
 /** Opens replicas behind a balancer, with receivers of webhooks and mail. The portal uses their database. */
 export async function openReplicaSet({ count, limit, given }: ReplicaSetOptions) {
-  const post = await openMailServer();
+  const mailServer = await openMailServer();
   const environment = {
     ...shared,
     PROGRAMME_REQUESTS_PER_MINUTE: String(limit),
-    ...smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "15" }),
+    ...smtp(mailServer, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "15" }),
   };
   const { server, database } = await openPostgresServer(environment, given);
   const receivers = [await openReceiver(), await openReceiver()];
@@ -57,7 +57,7 @@ export async function openReplicaSet({ count, limit, given }: ReplicaSetOptions)
   };
   const { origin } = balancer;
   const mixed = new MixedLoad({ origin, origins, programId, trackId, applicantEmails, token, revoke });
-  return { server, database, environment: settings, limit, post, receivers, replicas, mixed };
+  return { server, database, environment: settings, limit, mailServer, receivers, replicas, mixed };
 }
 
 export type ReplicaSet = Awaited<ReturnType<typeof openReplicaSet>>;
@@ -77,7 +77,7 @@ async function untilAvailable<R>(work: () => Promise<R>): Promise<R> {
  * Waits until all background work has ended. Unless `patience` is set, a process takes part whose clock is past all
  * leases.
  */
-export async function settled(
+export async function waitUntilSettled(
   { server, database, environment, receivers }: ReplicaSet,
   isPatient = false,
 ): Promise<void> {

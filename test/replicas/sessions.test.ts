@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { browsers, toldMs } from "../resources/browsers.ts";
+import { browsers, notificationWindowMs } from "../resources/browsers.ts";
 import { clients, type Human, type ToolClient } from "../support/clients/clients.ts";
 import { type Ending, startProcess } from "../support/processes/processes.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
@@ -86,13 +86,13 @@ describe("a session", () => {
     // The stream and the two subscriptions come to both replicas.
     expect(await browser.follow(one, two)).toEqual([one, two]);
     await staff.screen_submission({ submissionId: first.submissionId, eligible: true, version: first.version });
-    await waitFor(() => expect(browser.heard.updated).toEqual([one]));
+    await waitFor(() => expect(browser.notifications.updated).toEqual([one]));
     await staff.screen_submission({ submissionId: second.submissionId, eligible: true, version: second.version });
-    await waitFor(() => expect(browser.heard.updated).toEqual([one, two]));
+    await waitFor(() => expect(browser.notifications.updated).toEqual([one, two]));
     await browser.unfollow();
     await staff.withdraw_submission({ submissionId: second.submissionId, reason: "No", version: second.version + 1 });
-    await delay(2 * toldMs);
-    expect(browser.heard.updated).toEqual([one, two]);
+    await delay(2 * notificationWindowMs);
+    expect(browser.notifications.updated).toEqual([one, two]);
   });
 
   test("survives the replacement of its replicas", async () => {
@@ -178,7 +178,7 @@ describe("a session", () => {
     const second = await session.at(two).listen();
     await waitFor(() => expect(second.updated()).toEqual([uri]));
     const third = await session.at(one).listen();
-    await delay(2 * toldMs);
+    await delay(2 * notificationWindowMs);
     expect(third.updated()).toEqual([]);
   });
 
@@ -211,7 +211,7 @@ describe("an answer", () => {
     for (const [sender, id] of strays) expect(await sender.answer(id, accept)).toBe(202);
     const stranger = session.with(await server.token()).at(two);
     expect(await stranger.answer(call.questionId, accept)).toBe(404);
-    await delay(toldMs);
+    await delay(notificationWindowMs);
     expect(await server.app.store.reader(server.businessId).get("submissions", submissionId)).toMatchObject({
       state: "SUBMITTED",
     });

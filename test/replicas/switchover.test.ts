@@ -8,10 +8,10 @@ import { openTcpProxy, type TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
-interface Scene {
+interface Setup {
   readonly pair: PostgresPair;
   /** Leads to the primary at first. */
-  readonly cable: TcpProxy;
+  readonly tcpProxy: TcpProxy;
   /** Stands on the cable. */
   readonly replica: OtherProcess;
   /** Stands on the primary itself. */
@@ -32,7 +32,7 @@ async function openService(database: string): Promise<TestServer> {
   return server;
 }
 
-async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
+async function openSetup(settings: Record<string, string> = {}): Promise<Setup> {
   const pair = await startPostgresPair({ settings: { synchronous_commit: "on", ...settings } });
   onTestFinished(async () => {
     await Promise.all([pair.primary.stop(), pair.standby.stop()]);
@@ -40,11 +40,11 @@ async function openScene(settings: Record<string, string> = {}): Promise<Scene> 
   await queryOn(pair.primary.address, "create database programme");
   const server = await openService(on(pair.primary.address));
   const [token, { programId }] = [await server.token(), await server.seed.program()];
-  const cable = await openTcpProxy(portOf(pair.primary.address));
-  onTestFinished(() => cable.close());
-  const address = Object.assign(new URL(on(pair.primary.address)), { port: String(cable.port) }).href;
+  const tcpProxy = await openTcpProxy(portOf(pair.primary.address));
+  onTestFinished(() => tcpProxy.close());
+  const address = Object.assign(new URL(on(pair.primary.address)), { port: String(tcpProxy.port) }).href;
   const replica = await startProcess(address, { PROGRAMME_LOG_LEVEL: "info", PROGRAMME_REQUESTS_PER_MINUTE: "100000" });
-  return { pair, cable, replica, server, token, programId, beyond: () => openService(on(pair.standby.address)) };
+  return { pair, tcpProxy, replica, server, token, programId, beyond: () => openService(on(pair.standby.address)) };
 }
 
 /** What many requests at once, so that all connections are used, were answered with. */
@@ -67,13 +67,13 @@ const write = ({ origin }: OtherProcess, token: string) =>
   rest({ origin }, token, "create_person", { kinds: ["contact"], provenance: { source: "crm" } });
 
 test("once a write has failed on a primary that was replaced and still answers reads, nothing stale is read", async () => {
-  const { pair, cable, replica, server, token, programId, beyond } = await openScene();
+  const { pair, tcpProxy, replica, server, token, programId, beyond } = await openSetup();
   const revoked = await server.token();
   for (const each of [token, revoked]) expect(await statusesOf(replica, each, programId)).toEqual(new Set([200]));
   expect((await write(replica, token)).status).toBe(201);
 
   await pair.promote();
-  cable.turnTo(portOf(pair.standby.address));
+  tcpProxy.turnTo(portOf(pair.standby.address));
   // Its connections go on, and it takes no more changes.
   await queryOn(pair.primary.address, "alter system set default_transaction_read_only = on");
   await queryOn(pair.primary.address, "select pg_reload_conf()");
@@ -90,32 +90,32 @@ test("once a write has failed on a primary that was replaced and still answers r
 });
 
 test("a primary that was replaced and goes on taking changes is found out, and never used again", async () => {
-  const { pair, cable, replica, server, token, programId, beyond } = await openScene();
+  const { pair, tcpProxy, replica, server, token, programId, beyond } = await openSetup();
   const revoked = await server.token();
   expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([200]));
   await pair.promote();
-  cable.turnTo(portOf(pair.standby.address));
+  tcpProxy.turnTo(portOf(pair.standby.address));
   await revoke(await beyond(), revoked);
   await waitFor(async () => expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([401])));
   expect(await statusesOf(replica, token, programId)).toEqual(new Set([200]));
   expect(await readiness(replica)).toEqual([200, "ok"]);
   // Back to the old one, which would take the token.
-  cable.turnTo(portOf(pair.primary.address));
-  cable.cut();
+  tcpProxy.turnTo(portOf(pair.primary.address));
+  tcpProxy.cut();
   expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([503]));
   expect(await readiness(replica)).toEqual([503, "failed"]);
   expect(replica.logged().match(/The database cannot be reached/g)).toHaveLength(1);
   expect(replica.logged()).toMatch(/was replaced: it is on timeline 1, its successor on 2/);
-  cable.turnTo(portOf(pair.standby.address));
+  tcpProxy.turnTo(portOf(pair.standby.address));
   expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([401]));
   await waitFor(async () => expect(await readiness(replica)).toEqual([200, "ok"]));
 });
 
 test("where only a standby is reached nothing is answered, and readiness says so until it is promoted", async () => {
-  const { pair, cable, replica, token, programId } = await openScene();
+  const { pair, tcpProxy, replica, token, programId } = await openSetup();
   expect(await statusesOf(replica, token, programId)).toEqual(new Set([200]));
-  cable.turnTo(portOf(pair.standby.address));
-  cable.cut();
+  tcpProxy.turnTo(portOf(pair.standby.address));
+  tcpProxy.cut();
   expect(await statusesOf(replica, token, programId)).toEqual(new Set([503]));
   expect(await readiness(replica)).toEqual([503, "standby"]);
   expect(replica.logged().match(/The database cannot be reached/g)).toHaveLength(1);
@@ -126,7 +126,7 @@ test("where only a standby is reached nothing is answered, and readiness says so
 });
 
 test("while a synchronous standby is away reads are answered, readiness says that changes wait, and they do", async () => {
-  const { pair, replica, token, programId } = await openScene();
+  const { pair, replica, token, programId } = await openSetup();
   await queryOn(pair.primary.address, `alter system set synchronous_standby_names = '${standbyName}'`);
   await queryOn(pair.primary.address, "select pg_reload_conf()");
   expect((await write(replica, token)).status).toBe(201);
@@ -148,7 +148,7 @@ test("while a synchronous standby is away reads are answered, readiness says tha
 });
 
 test("a change of which a synchronous standby has not said that it has it is not answered as done", async () => {
-  const { pair, replica, token } = await openScene();
+  const { pair, replica, token } = await openSetup();
   await queryOn(pair.primary.address, `alter system set synchronous_standby_names = '${standbyName}'`);
   await queryOn(pair.primary.address, "select pg_reload_conf()");
   await pair.standby.halt();

@@ -13,7 +13,7 @@ import { createStdioPair } from "../support/clients/stdio-pair.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 
 /** The notifications of a client. */
-export interface Heard {
+export interface ReceivedNotifications {
   /** URIs, once for each notification. */
   readonly updated: string[];
   /** `tools`, `resources` or `prompts`. */
@@ -24,7 +24,7 @@ export interface Heard {
 export interface Browser {
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   readonly client: any;
-  readonly heard: Heard;
+  readonly notifications: ReceivedNotifications;
   /** Returns the parsed text of a resource. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   read(uri: string): Promise<any>;
@@ -49,7 +49,7 @@ export const browsers: Readonly<Record<string, Connect>> = {
 };
 
 /** The default client, for tests that do not depend on it. */
-export const browse = browsers["2026-07-28 over stdio"] as Connect;
+export const connectBrowser = browsers["2026-07-28 over stdio"] as Connect;
 
 function http(server: TestServer, token: string, send: typeof fetch = fetch) {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
@@ -67,10 +67,13 @@ async function secondMajor(
   transport: ReturnType<typeof http | typeof stdio>,
 ): Promise<Browser> {
   const client = new Client(info, { versionNegotiation: { mode } });
-  const heard: Heard = { updated: [], lists: [] };
-  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.updated.push(params.uri));
+  const notifications: ReceivedNotifications = { updated: [], lists: [] };
+  client.setNotificationHandler(
+    "notifications/resources/updated",
+    ({ params }) => void notifications.updated.push(params.uri),
+  );
   for (const list of ["tools", "resources", "prompts"] as const) {
-    client.setNotificationHandler(`notifications/${list}/list_changed`, () => void heard.lists.push(list));
+    client.setNotificationHandler(`notifications/${list}/list_changed`, () => void notifications.lists.push(list));
   }
   await client.connect(transport);
   onTestFinished(() => client.close());
@@ -78,7 +81,7 @@ async function secondMajor(
   const subscribed: string[] = [];
   return {
     client,
-    heard,
+    notifications,
     read: async (uri) => parsed(await client.readResource({ uri })),
     async follow(...uris) {
       if (mode === "legacy") return subscribeAll(client, uris, subscribed);
@@ -96,11 +99,17 @@ async function secondMajor(
 
 async function firstMajor(server: TestServer, token: string): Promise<Browser> {
   const client = new FirstMajorClient(info);
-  const heard: Heard = { updated: [], lists: [] };
-  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void heard.updated.push(params.uri));
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.lists.push("tools"));
-  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void heard.lists.push("resources"));
-  client.setNotificationHandler(PromptListChangedNotificationSchema, () => void heard.lists.push("prompts"));
+  const notifications: ReceivedNotifications = { updated: [], lists: [] };
+  client.setNotificationHandler(
+    ResourceUpdatedNotificationSchema,
+    ({ params }) => void notifications.updated.push(params.uri),
+  );
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void notifications.lists.push("tools"));
+  client.setNotificationHandler(
+    ResourceListChangedNotificationSchema,
+    () => void notifications.lists.push("resources"),
+  );
+  client.setNotificationHandler(PromptListChangedNotificationSchema, () => void notifications.lists.push("prompts"));
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   const transport = new FirstMajorTransport(new URL(`${server.origin}/mcp`), { requestInit });
   await client.connect(transport as Parameters<typeof client.connect>[0]);
@@ -108,7 +117,7 @@ async function firstMajor(server: TestServer, token: string): Promise<Browser> {
   const subscribed: string[] = [];
   return {
     client,
-    heard,
+    notifications,
     read: async (uri) => parsed(await client.readResource({ uri })),
     follow: (...uris) => subscribeAll(client, uris, subscribed),
     async unfollow() {
@@ -140,7 +149,7 @@ function parsed({ contents }: { contents: readonly unknown[] }): unknown {
 }
 
 /** Returns the error of a refused request. */
-export async function refusal(
+export async function catchRefusal(
   request: Promise<unknown>,
 ): Promise<{ code: number; message: string; data: Record<string, unknown> }> {
   try {
@@ -153,8 +162,8 @@ export async function refusal(
 }
 
 /** The longest time until a notification arrives, plus a margin. After it, none is expected. */
-export const toldMs = 1_000;
+export const notificationWindowMs = 1_000;
 
-export function quiet(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, toldMs));
+export function waitForLateNotifications(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, notificationWindowMs));
 }

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
-import { type Browser, browse, browsers, refusal } from "./browsers.ts";
+import { type Browser, browsers, catchRefusal, connectBrowser } from "./browsers.ts";
 
 type Chosen = Record<string, string>;
 
@@ -105,7 +105,7 @@ test("every variable of every template can be completed, except those that only 
   const staff = await server.as("REST");
   await staff.update_program({ programId, startDate: "2026-03-01T00:00:00Z", version: 0 });
   const { exportId } = await staff.create_export({ programId });
-  const browser = await browse(server, await server.token());
+  const browser = await connectBrowser(server, await server.token());
   const opaque = ["lastEvaluatedKey", "cursor"];
   for (const name of operationNames) {
     const { resource, params, queryObject } = operations[name];
@@ -129,12 +129,12 @@ describe("people", () => {
     const { personId } = await server.seed.person();
     const { reviewerId } = await server.seed.reviewer({ firstName: "Rita", lastName: "Okafor" });
     await server.seed.reviewer({ firstName: "Sam", lastName: "Berg", email: "rita.berg@example.org" });
-    const all = await browse(server, await server.token());
+    const all = await connectBrowser(server, await server.token());
     expect(await complete(all, "get_person", "personId", "grace l")).toEqual([personId]);
     expect(await complete(all, "get_reviewer", "reviewerId", "okaf")).toEqual([reviewerId]);
     // A match inside the email address does not count as a match of the name.
     expect(await complete(all, "get_reviewer", "reviewerId", "rita")).toEqual([reviewerId]);
-    const plain = await browse(server, await server.token(["persons:read"]));
+    const plain = await connectBrowser(server, await server.token(["persons:read"]));
     expect(await complete(plain, "get_person", "personId", "grace l")).toEqual([]);
     expect(await complete(plain, "get_person", "personId", "per_")).toEqual([personId]);
   });
@@ -143,7 +143,7 @@ describe("people", () => {
     const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "pseudonymize" });
     try {
       await server.seed.applicant({ email: "ada@example.org", name: "Ada Marsh" });
-      const browser = await browse(server, await server.token());
+      const browser = await connectBrowser(server, await server.token());
       const [handle, ...others] = await complete(browser, "list_email_sends", "recipientEmail", "ada m");
       expect(handle).toMatch(/[@.]handle\.invalid$/);
       expect(others).toEqual([]);
@@ -157,7 +157,7 @@ describe("limits", () => {
   test("at most a hundred values are returned, with a note that there are more", async ({ server }) => {
     const { trackId } = await server.seed.track();
     for (let count = 0; count < 130; count++) await server.seed.submission({ trackId, title: `Work ${count}` });
-    const { client } = await browse(server, await server.token());
+    const { client } = await connectBrowser(server, await server.token());
     const ref = { type: "ref/resource", uri: operations.get_submission.resource };
     const { completion } = await client.complete({ ref, argument: { name: "submissionId", value: "work" } });
     expect(completion.values).toHaveLength(100);
@@ -170,7 +170,7 @@ describe("limits", () => {
 
   test("no completion costs more than eight calls", async ({ server }) => {
     for (let count = 0; count < 12; count++) await server.seed.round();
-    const browser = await browse(server, await server.token());
+    const browser = await connectBrowser(server, await server.token());
     for (const variable of ["roundId", "programId"]) {
       expect(await callsOf(server, () => complete(browser, "list_reviewers", variable, "x"))).toBeLessThanOrEqual(8);
     }
@@ -178,7 +178,7 @@ describe("limits", () => {
 
   test("what the caller may not read is not completed, and costs no call", async ({ server }) => {
     const { submissionId } = await server.seed.submission();
-    const browser = await browse(server, await server.token(["programs:read"]));
+    const browser = await connectBrowser(server, await server.token(["programs:read"]));
     const calls = await callsOf(server, async () => {
       expect(await complete(browser, "get_submission", "submissionId", submissionId.slice(0, 5))).toEqual([]);
     });
@@ -187,8 +187,8 @@ describe("limits", () => {
 });
 
 test("a template, variable or prompt that does not exist is refused", async ({ server }) => {
-  const { client } = await browse(server, await server.token());
-  const ask = (ref: object, name: string) => refusal(client.complete({ ref, argument: { name, value: "" } }));
+  const { client } = await connectBrowser(server, await server.token());
+  const ask = (ref: object, name: string) => catchRefusal(client.complete({ ref, argument: { name, value: "" } }));
   const uri = operations.get_program.resource;
   expect(await ask({ type: "ref/resource", uri: "programme://nonsense/{id}" }, "id")).toMatchObject({ code: -32602 });
   expect(await ask({ type: "ref/resource", uri }, "trackId")).toMatchObject({ code: -32602 });

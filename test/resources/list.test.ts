@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { tenantTest as test } from "../support/servers/test-server.ts";
-import { browse, browsers, refusal } from "./browsers.ts";
+import { browsers, catchRefusal, connectBrowser } from "./browsers.ts";
 
 interface Entry {
   readonly uri: string;
@@ -52,7 +52,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
 });
 
 test("templates, lists of the organisation and prompts have titles", async ({ server }) => {
-  const { client } = await browse(server, await server.token());
+  const { client } = await connectBrowser(server, await server.token());
   const [{ resourceTemplates }, { resources }, { prompts }] = await Promise.all([
     client.listResourceTemplates(),
     client.listResources(),
@@ -70,7 +70,7 @@ test("continues from its cursor without losing or repeating a programme", async 
   for (let count = 0; count < 120; count++) {
     await server.seed.program({ programId: `prg_${count}`, lifecycleStatus: "completed" });
   }
-  const { client } = await browse(server, await server.token(["programs:read", "schemas:read"]));
+  const { client } = await connectBrowser(server, await server.token(["programs:read", "schemas:read"]));
   const seen: string[] = [];
   let cursor: string | undefined;
   do {
@@ -84,9 +84,9 @@ test("continues from its cursor without losing or repeating a programme", async 
 });
 
 test("refuses a foreign cursor", async ({ server }) => {
-  const { client } = await browse(server, await server.token());
-  expect(await refusal(client.listResources({ cursor: "abc" }))).toMatchObject({ code: -32602 });
-  expect(await refusal(client.listResourceTemplates({ cursor: "abc" }))).toMatchObject({ code: -32602 });
-  const without = await browse(server, await server.token(["schemas:read"]));
-  expect(await refusal(without.client.listResources({ cursor: "abc" }))).toMatchObject({ code: -32602 });
+  const { client } = await connectBrowser(server, await server.token());
+  expect(await catchRefusal(client.listResources({ cursor: "abc" }))).toMatchObject({ code: -32602 });
+  expect(await catchRefusal(client.listResourceTemplates({ cursor: "abc" }))).toMatchObject({ code: -32602 });
+  const without = await connectBrowser(server, await server.token(["schemas:read"]));
+  expect(await catchRefusal(without.client.listResources({ cursor: "abc" }))).toMatchObject({ code: -32602 });
 });

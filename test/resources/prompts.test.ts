@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { openTestServer, tenantTest as test } from "../support/servers/test-server.ts";
-import { browse, browsers, refusal } from "./browsers.ts";
+import { browsers, catchRefusal, connectBrowser } from "./browsers.ts";
 
 const names = [
   "triage_new_submissions",
@@ -52,7 +52,7 @@ describe.each(names)("%s", (name) => {
   test("is offered for the scopes of its tools, and names no tool that the caller lacks", async ({ server }) => {
     const { programId, roundId, trackId } = await server.seed.round();
     const given = { programId, roundId, trackId };
-    const all = await browse(server, await server.token());
+    const all = await connectBrowser(server, await server.token());
     const { prompts } = await all.client.listPrompts();
     const listed = prompts.find((prompt: { name: string }) => prompt.name === name);
     const args = Object.fromEntries(
@@ -66,19 +66,19 @@ describe.each(names)("%s", (name) => {
     // Scope by scope, as few as will do.
     let needed = scopes.filter((scope) => full.some((tool) => operations[tool].scope === scope));
     const offered = async (granted: typeof needed) => {
-      const { client } = await browse(server, await server.token(granted));
+      const { client } = await connectBrowser(server, await server.token(granted));
       return (await client.listPrompts()).prompts.some((prompt: { name: string }) => prompt.name === name);
     };
     for (const scope of needed) {
       const fewer = needed.filter((other) => other !== scope);
       if (await offered(fewer)) needed = fewer;
     }
-    const few = await browse(server, await server.token(needed));
+    const few = await connectBrowser(server, await server.token(needed));
     const tools = toolsIn(await textFor(few));
     expect(new Set(tools.map((tool) => operations[tool].scope))).toEqual(new Set(needed));
     for (const scope of needed) {
-      const { client } = await browse(server, await server.token(needed.filter((other) => other !== scope)));
-      expect(await refusal(client.getPrompt({ name, arguments: args })), scope).toMatchObject({
+      const { client } = await connectBrowser(server, await server.token(needed.filter((other) => other !== scope)));
+      expect(await catchRefusal(client.getPrompt({ name, arguments: args })), scope).toMatchObject({
         data: { code: "insufficient_scope", next: expect.stringContaining(scope) },
       });
     }
@@ -86,7 +86,7 @@ describe.each(names)("%s", (name) => {
 
   test("says what to check before it writes", async ({ server }) => {
     const { programId, roundId } = await server.seed.round();
-    const { client } = await browse(server, await server.token());
+    const { client } = await connectBrowser(server, await server.token());
     const args =
       name === "duplicate_persons" ? {} : { programId, ...(/round|plan|brief/.test(name) ? { roundId } : {}) };
     const { messages, description } = await client.getPrompt({ name, arguments: args });
@@ -107,7 +107,7 @@ test("arguments are completed like the variables of the same name", async ({ ser
   const { roundId } = await server.seed.round({ programId, trackId, name: "Second look" });
   await server.seed.round({ name: "Second look" });
   const { personId } = await server.seed.person();
-  const { client } = await browse(server, await server.token());
+  const { client } = await connectBrowser(server, await server.token());
   const complete = async (prompt: string, name: string, value: string, chosen = {}) => {
     const ref = { type: "ref/prompt", name: prompt };
     const asked = { ref, argument: { name, value }, context: { arguments: chosen } };
@@ -123,8 +123,8 @@ describe("arguments", () => {
     const { programId, roundId } = await server.seed.round();
     const elsewhere = await server.seed.round();
     const foreign = await (await server.other()).seed.program({ name: "Secret plans" });
-    const { client } = await browse(server, await server.token());
-    const get = (name: string, args: object) => refusal(client.getPrompt({ name, arguments: args }));
+    const { client } = await connectBrowser(server, await server.token());
+    const get = (name: string, args: object) => catchRefusal(client.getPrompt({ name, arguments: args }));
     const answers = [
       await get("nonsense", {}),
       await get("round_progress", { programId }),
@@ -145,10 +145,10 @@ test("prompts whose tools are disabled are not offered", async () => {
   const { server, close } = await openTestServer({ PROGRAMME_READ_ONLY: "true" });
   try {
     const { programId } = await server.seed.program();
-    const { client } = await browse(server, await server.token());
+    const { client } = await connectBrowser(server, await server.token());
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }: { name: string }) => name)).toEqual(["round_progress", "decision_brief"]);
-    const answer = await refusal(client.getPrompt({ name: "program_close_out", arguments: { programId } }));
+    const answer = await catchRefusal(client.getPrompt({ name: "program_close_out", arguments: { programId } }));
     expect(answer).toMatchObject({ data: { code: "tool_not_offered" } });
   } finally {
     await close();

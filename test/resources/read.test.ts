@@ -4,7 +4,7 @@ import { expandResource } from "../../src/contract/definition/resource.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { listAudit } from "../support/data/state.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
-import { browse, browsers, refusal } from "./browsers.ts";
+import { browsers, catchRefusal, connectBrowser } from "./browsers.ts";
 
 const reads = operationNames.filter((name) => operations[name].effect === "read");
 
@@ -22,8 +22,8 @@ describe("every read operation", () => {
   });
 
   test("is a resource or a resource template, and shows what its tool shows", async ({ server }) => {
-    const inputs = await worldOf(server);
-    const browser = await browse(server, await server.token());
+    const inputs = await createTenantData(server);
+    const browser = await connectBrowser(server, await server.token());
     const staff = await server.as("REST");
     const { resourceTemplates } = await browser.client.listResourceTemplates();
     const { resources } = await browser.client.listResources();
@@ -45,7 +45,7 @@ describe("every read operation", () => {
 });
 
 /** A record of each kind, and arguments for every read that finds them. */
-async function worldOf(server: TestServer): Promise<Record<OperationName, Record<string, unknown>>> {
+async function createTenantData(server: TestServer): Promise<Record<OperationName, Record<string, unknown>>> {
   const round = await server.seed.round();
   const { programId, trackId, roundId, rubricId } = round;
   const { submissionId, schemaId } = await server.seed.submission({
@@ -109,7 +109,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     const unknown = `programme://programs/${programId.replace(/.$/, (last) => (last === "0" ? "1" : "0"))}`;
     const answers = [];
     for (const uri of [foreign, unknown, "programme://nonsense", "programme://programs/a/b", "https://example.org/"]) {
-      const answer = await refusal(client.readResource({ uri }));
+      const answer = await catchRefusal(client.readResource({ uri }));
       expect(answer).toMatchObject({ code: -32602, data: { uri } });
       answers.push(JSON.stringify(answer).replaceAll(uri, "URI"));
     }
@@ -141,15 +141,15 @@ describe("a URI", () => {
     `programme://submissions?${"a".repeat(9_000)}`,
     "",
   ])("that is malformed is not a resource: %s", async (uri, { server }) => {
-    const { client } = await browse(server, await server.token());
-    const answer = await refusal(client.readResource({ uri }));
+    const { client } = await connectBrowser(server, await server.token());
+    const answer = await catchRefusal(client.readResource({ uri }));
     expect(answer).toMatchObject({ code: -32602 });
     expect(JSON.stringify(answer).length).toBeLessThan(2_000);
   });
 
   test("whose arguments do not fit is refused with what to do", async ({ server }) => {
-    const { client } = await browse(server, await server.token());
-    const read = (uri: string) => refusal(client.readResource({ uri }));
+    const { client } = await connectBrowser(server, await server.token());
+    const read = (uri: string) => catchRefusal(client.readResource({ uri }));
     expect(await read("programme://submissions?state=LOST")).toMatchObject({
       code: -32602,
       data: { code: "validation_failed", details: { issues: [{ path: "state" }] }, next: expect.any(String) },
@@ -167,7 +167,7 @@ describe("a caller", () => {
   test("reads and sees only what its scopes allow", async ({ server }) => {
     const { programId } = await server.seed.program({ name: "Secret plans" });
     const token = await server.token(["submissions:read", "person-fields:read"]);
-    const { client } = await browse(server, token);
+    const { client } = await connectBrowser(server, token);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ name }: { name: string }) => name)).toEqual([
       "list_submissions",
@@ -180,7 +180,7 @@ describe("a caller", () => {
       "programme://person-fields/schema",
       "programme://submissions",
     ]);
-    const answer = await refusal(client.readResource({ uri: `programme://programs/${programId}` }));
+    const answer = await catchRefusal(client.readResource({ uri: `programme://programs/${programId}` }));
     expect(answer).toMatchObject({
       code: -32600,
       data: { code: "insufficient_scope", details: { requiredScopes: ["programs:read"] } },
@@ -192,15 +192,17 @@ describe("a caller", () => {
     const { personId } = await server.seed.person();
     const uri = `programme://persons/${personId}`;
     const scopes: Scope[] = ["persons:read"];
-    const plain = await (await browse(server, await server.token(scopes))).read(uri);
+    const plain = await (await connectBrowser(server, await server.token(scopes))).read(uri);
     expect(plain.data).not.toHaveProperty("primaryEmail");
-    const full = await (await browse(server, await server.token([...scopes, "persons:sensitive:read"]))).read(uri);
+    const full = await (await connectBrowser(server, await server.token([...scopes, "persons:sensitive:read"]))).read(
+      uri,
+    );
     expect(full.data).toMatchObject({ primaryEmail: "grace@example.org" });
   });
 
   test("leaves an audit entry with each read", async ({ server }) => {
     const { programId } = await server.seed.program();
-    await (await browse(server, await server.token())).read(`programme://programs/${programId}`);
+    await (await connectBrowser(server, await server.token())).read(`programme://programs/${programId}`);
     await server.app.pipeline.flush();
     expect(await listAudit(server.app.store, server.businessId, "program.read")).toMatchObject([
       { entityId: programId },
@@ -213,7 +215,7 @@ test("a client may cache only records that cannot change, and only privately", a
   const { rubricId } = await server.seed.rubric();
   await (await server.as("REST")).update_program({ programId, name: "Renamed", version });
   const [entry] = await listAudit(server.app.store, server.businessId, undefined);
-  const { client } = await browse(server, await server.token());
+  const { client } = await connectBrowser(server, await server.token());
   const ttlMs = async (uri: string) => {
     const result = await client.readResource({ uri });
     expect(result.cacheScope).toBe("private");
@@ -234,7 +236,7 @@ describe("a list", () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count++) made.push((await server.seed.submission({ trackId })).submissionId);
     await server.seed.submission();
-    const browser = await browse(server, await server.token());
+    const browser = await connectBrowser(server, await server.token());
     const seen: string[] = [];
     let uri: string | undefined = `programme://submissions?programId=${programId}&limit=2`;
     for (let page = 0; uri !== undefined && page < 10; page++) {
@@ -254,7 +256,7 @@ describe("a list", () => {
         const name = `Call ${count} `.padEnd(200, "x");
         made.push((await server.seed.program({ name, description: count === 4 ? "y".repeat(900) : null })).programId);
       }
-      const browser = await browse(server, await server.token());
+      const browser = await connectBrowser(server, await server.token());
       const seen: string[] = [];
       let uri: string | undefined = "programme://programs";
       for (let page = 0; uri !== undefined && page < 20; page++) {
@@ -275,7 +277,7 @@ test("in the default privacy mode, addresses are handles in resources and in the
   try {
     await server.seed.emailSend({ recipientEmail: "ada@example.org" });
     await server.seed.applicant({ email: "ada@example.org" });
-    const browser = await browse(server, await server.token());
+    const browser = await connectBrowser(server, await server.token());
     const applicants = await browser.read("programme://applicants");
     const [{ email }] = applicants.data;
     expect(email).toMatch(/[@.]handle\.invalid$/);
@@ -283,7 +285,7 @@ test("in the default privacy mode, addresses are handles in resources and in the
     expect(sends.data).toMatchObject([{ recipientEmail: email }]);
     expect(JSON.stringify([applicants, sends])).not.toContain("ada@example.org");
     const forged = `programme://email-sends?recipientEmail=${encodeURIComponent(email.replace(/^./, "a"))}`;
-    expect(await refusal(browser.client.readResource({ uri: forged }))).toMatchObject({ code: -32602 });
+    expect(await catchRefusal(browser.client.readResource({ uri: forged }))).toMatchObject({ code: -32602 });
   } finally {
     await close();
   }
@@ -293,13 +295,13 @@ test("an operation that is not offered as a tool is not a resource either", asyn
   const { server, close } = await openTestServer({ PROGRAMME_TOOLSETS: "submissions" });
   try {
     const { programId } = await server.seed.program();
-    const { client } = await browse(server, await server.token());
+    const { client } = await connectBrowser(server, await server.token());
     const { resourceTemplates } = await client.listResourceTemplates();
     const templates = resourceTemplates.map(({ name }: { name: string }) => name);
     expect(templates).toEqual(["list_submissions", "get_submission"]);
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }: { uri: string }) => uri)).toEqual(["programme://submissions"]);
-    const answer = await refusal(client.readResource({ uri: `programme://programs/${programId}` }));
+    const answer = await catchRefusal(client.readResource({ uri: `programme://programs/${programId}` }));
     expect(answer).toMatchObject({ code: -32600, data: { code: "tool_not_offered" } });
   } finally {
     await close();

@@ -7,7 +7,7 @@ import { ownDatabase } from "../support/database/database.ts";
 import { recordStatements } from "../support/database/statements.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
-import { browse, browsers, quiet, refusal } from "./browsers.ts";
+import { browsers, catchRefusal, connectBrowser, waitForLateNotifications } from "./browsers.ts";
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
   test("is notified of a change made over REST", async ({ server }) => {
@@ -28,14 +28,14 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     expect(await browser.follow(...changing, ...staying)).toEqual([...changing, ...staying]);
     const staff = await server.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
-    await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()));
+    await waitFor(() => expect(browser.notifications.updated.toSorted()).toEqual(changing.toSorted()));
     expect(await browser.read(`programme://submissions/${submissionId}`)).toMatchObject({
       data: { state: "ELIGIBLE" },
     });
     await browser.unfollow();
     await staff.withdraw_submission({ submissionId, reason: "Asked to", version: version + 1 });
-    await quiet();
-    expect(browser.heard).toEqual({ updated: changing, lists: [] });
+    await waitForLateNotifications();
+    expect(browser.notifications).toEqual({ updated: changing, lists: [] });
   });
 
   test("is never notified of another tenant's changes", async ({ server }) => {
@@ -55,15 +55,15 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     const staff = await neighbour.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
     await staff.update_program({ programId, name: "Another name", version: 0 });
-    await quiet();
-    expect(browser.heard).toEqual({ updated: [], lists: [] });
+    await waitForLateNotifications();
+    expect(browser.notifications).toEqual({ updated: [], lists: [] });
     const own = await server.seed.program();
     await (await server.as("REST")).update_program({ programId: own.programId, name: "New name", version: 0 });
     await waitFor(() =>
-      expect(browser.heard.updated.toSorted()).toEqual(["programme://audit", "programme://programs"]),
+      expect(browser.notifications.updated.toSorted()).toEqual(["programme://audit", "programme://programs"]),
     );
     // The list of resources begins with the names of programmes.
-    expect(browser.heard.lists).toEqual(["resources"]);
+    expect(browser.notifications.lists).toEqual(["resources"]);
   });
 
   test("can subscribe only to what its token may read, what exists and what has no personal data in its URI", async ({
@@ -88,11 +88,11 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
 
 test("a 2025-era client gets the reason why it cannot subscribe to a resource", async ({ server }) => {
   const { submissionId } = await server.seed.submission();
-  const { client } = await (browsers["2025-era over HTTP"] as typeof browse)(
+  const { client } = await (browsers["2025-era over HTTP"] as typeof connectBrowser)(
     server,
     await server.token(["programs:read"]),
   );
-  const subscribe = (uri: string) => refusal(client.subscribeResource({ uri }));
+  const subscribe = (uri: string) => catchRefusal(client.subscribeResource({ uri }));
   expect(await subscribe(`programme://submissions/${submissionId}`)).toMatchObject({
     code: -32600,
     data: { code: "insufficient_scope", next: expect.stringContaining("submissions:read") },
@@ -117,17 +117,17 @@ describe("lists and summaries", () => {
       `programme://assignments?roundId=${round.roundId}&status=incomplete`,
       `programme://reviewers/${reviewer.reviewerId}`,
     ];
-    const browser = await browse(server, await server.token());
+    const browser = await connectBrowser(server, await server.token());
     await browser.follow(...changing, `programme://programs/${round.programId}/rounds`, "programme://reviews");
     const pairs = [{ submissionId: submission.submissionId, reviewerId: reviewer.reviewerId }];
     await (await server.as("REST")).bulk_assign_reviewers({ roundId: round.roundId, pairs });
-    await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()));
+    await waitFor(() => expect(browser.notifications.updated.toSorted()).toEqual(changing.toSorted()));
   });
 });
 
 describe("limits", () => {
   test("one client subscribes to at most 256 resources", async ({ server }) => {
-    const browser = await browse(server, await server.token());
+    const browser = await connectBrowser(server, await server.token());
     const uris = Array.from({ length: 300 }, (_, index) => `programme://programs/prg_${index}`);
     expect(await browser.follow(...uris)).toEqual(uris.slice(0, 256));
     expect(await browser.follow("programme://programs")).toEqual([]);
@@ -136,11 +136,11 @@ describe("limits", () => {
   });
 
   test("one caller has at most 16 streams over HTTP, and can replace those that it closes", async ({ server }) => {
-    const connect = browsers["2026-07-28 over HTTP"] as typeof browse;
+    const connect = browsers["2026-07-28 over HTTP"] as typeof connectBrowser;
     const browser = await connect(server, await server.token());
     const asked = await Promise.allSettled(Array.from({ length: 20 }, () => browser.follow("programme://programs")));
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(16);
-    expect((await refusal(browser.follow("programme://programs"))).message).toMatch(/limit/i);
+    expect((await catchRefusal(browser.follow("programme://programs"))).message).toMatch(/limit/i);
     const other = await connect(server, await server.token());
     expect(await other.follow("programme://programs")).toEqual(["programme://programs"]);
     await browser.unfollow();
@@ -148,7 +148,7 @@ describe("limits", () => {
   });
 
   test("thousands of URIs in one request cause few database queries", async ({ server }) => {
-    const browser = await (browsers["2026-07-28 over HTTP"] as typeof browse)(server, await server.token());
+    const browser = await (browsers["2026-07-28 over HTTP"] as typeof connectBrowser)(server, await server.token());
     const uris = Array.from({ length: 4_900 }, (_, index) => `programme://nonsense/${index}`);
     const statements = await recordStatements(async () => expect(await browser.follow(...uris)).toEqual([]));
     expect(statements.length).toBeLessThan(10);
@@ -183,7 +183,7 @@ describe("limits", () => {
 });
 
 describe("on a database of several processes", () => {
-  async function deskOnFile(): Promise<{ server: TestServer; database: string }> {
+  async function openServerOnFile(): Promise<{ server: TestServer; database: string }> {
     const database = await ownDatabase();
     const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
     onTestFinished(close);
@@ -191,44 +191,44 @@ describe("on a database of several processes", () => {
   }
 
   test.for(Object.entries(browsers))("%s is notified of another process's change", async ([_, connect]) => {
-    const { server, database } = await deskOnFile();
+    const { server, database } = await openServerOnFile();
     const { programId, version } = await server.seed.program();
     const browser = await connect(server, await server.token());
     const uri = `programme://programs/${programId}`;
     await browser.follow(uri, "programme://programs/prg_other");
     const other = fileURLToPath(new URL("./other-process.ts", import.meta.url));
     await promisify(execFile)(process.execPath, [other, database, await server.token(), programId, String(version)]);
-    await waitFor(() => expect(browser.heard.updated).toEqual([uri]));
+    await waitFor(() => expect(browser.notifications.updated).toEqual([uri]));
     expect(await browser.read(uri)).toMatchObject({ data: { name: "By another process" } });
   });
 
   test.for(Object.entries(browsers))("%s is notified when its token's scopes change", async ([_, connect]) => {
-    const { server, database } = await deskOnFile();
+    const { server, database } = await openServerOnFile();
     const { programId, version } = await server.seed.program();
     const browser = await connect(server, await server.token(["programs:read", "programs:write"]));
     await browser.follow(`programme://programs/${programId}`);
     await rescope(database, ["tracks:read"]);
-    await waitFor(() => expect(browser.heard.lists.toSorted()).toEqual(["prompts", "resources", "tools"]));
+    await waitFor(() => expect(browser.notifications.lists.toSorted()).toEqual(["prompts", "resources", "tools"]));
     const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks", "get_connection"]);
     // A client gets no notification about what it may no longer read.
     await (await server.as("REST")).update_program({ programId, name: "Quietly", version });
-    await quiet();
-    expect(browser.heard.updated).toEqual([]);
-    expect(browser.heard.lists).toHaveLength(3);
+    await waitForLateNotifications();
+    expect(browser.notifications.updated).toEqual([]);
+    expect(browser.notifications.lists).toHaveLength(3);
   });
 
   test("a revoked token gets no more notifications, and its stream ends", async () => {
-    const { server } = await deskOnFile();
+    const { server } = await openServerOnFile();
     const { programId, version } = await server.seed.program();
     const token = await server.token();
     const [{ tokenId } = { tokenId: "" }] = await server.app.store.listTokens();
-    const connect = browsers["2026-07-28 over HTTP"] as typeof browse;
+    const connect = browsers["2026-07-28 over HTTP"] as typeof connectBrowser;
     const browser = await connect(server, token);
     const subscription = await browser.client.listen({ resourceSubscriptions: [`programme://programs/${programId}`] });
     await server.app.store.revokeToken(tokenId, new Date().toISOString());
     await (await server.as("REST")).update_program({ programId, name: "Afterwards", version });
     expect(await subscription.closed).toBe("graceful");
-    expect(browser.heard.updated).toEqual([]);
+    expect(browser.notifications.updated).toEqual([]);
   });
 });

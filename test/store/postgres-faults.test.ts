@@ -37,12 +37,12 @@ async function opened(database: string, options: Partial<StoreOptions> = {}): Pr
 /** A store at the end of a cable. */
 async function remote(
   options: Partial<StoreOptions> = {},
-): Promise<{ store: Store; cable: TcpProxy; database: string }> {
+): Promise<{ store: Store; tcpProxy: TcpProxy; database: string }> {
   const database = await copy();
-  const cable = await openTcpProxy(Number(new URL(database).port));
-  onTestFinished(() => cable.close());
-  const address = Object.assign(new URL(database), { port: String(cable.port) }).href;
-  return { store: await opened(address, options), cable, database };
+  const tcpProxy = await openTcpProxy(Number(new URL(database).port));
+  onTestFinished(() => tcpProxy.close());
+  const address = Object.assign(new URL(database), { port: String(tcpProxy.port) }).href;
+  return { store: await opened(address, options), tcpProxy, database };
 }
 
 const unavailable = { code: "unavailable", details: { retryAfterSeconds: 1 } };
@@ -51,12 +51,12 @@ const names = async (store: Store) =>
 
 describe("a connection that is lost", () => {
   test("in the middle of a transaction: it is run again, and done once", async () => {
-    const { store, cable } = await remote();
+    const { store, tcpProxy } = await remote();
     let runs = 0;
     await benchOf(store).write(async (transaction) => {
       const { program } = createFactory((work) => work(transaction));
       await program({ name: "Before" });
-      if (++runs === 1) cable.cut();
+      if (++runs === 1) tcpProxy.cut();
       await program({ name: "After" });
     });
     expect(runs).toBe(2);
@@ -64,12 +64,12 @@ describe("a connection that is lost", () => {
   });
 
   test("in the middle, though somebody takes the failure for one of a single statement", async () => {
-    const { store, cable } = await remote();
+    const { store, tcpProxy } = await remote();
     let runs = 0;
     await benchOf(store).write(async (transaction) => {
       const { program } = createFactory((work) => work(transaction));
       await program({ name: "Before" });
-      if (++runs === 1) cable.cut();
+      if (++runs === 1) tcpProxy.cut();
       await transaction.savepoint(() => program({ name: "After" })).catch(() => undefined);
     });
     expect(runs).toBe(2);
@@ -77,12 +77,12 @@ describe("a connection that is lost", () => {
   });
 
   test("with the commit: nobody knows, and it is not run again", async () => {
-    const { store, cable } = await remote();
+    const { store, tcpProxy } = await remote();
     let runs = 0;
     const work = benchOf(store).write(async (transaction) => {
       runs++;
       await createFactory((work) => work(transaction)).program({ name: "Once" });
-      cable.cutAfter("commit");
+      tcpProxy.cutAfter("commit");
     });
     await expect(work).rejects.toMatchObject(unavailable);
     expect(runs).toBe(1);
@@ -90,13 +90,13 @@ describe("a connection that is lost", () => {
   });
 
   test("while it was idle: the next read and the next write do not notice", async () => {
-    const { store, cable } = await remote();
+    const { store, tcpProxy } = await remote();
     const { seed } = benchOf(store);
     const program = await seed.program();
     for (let round = 0; round < 3; round++) {
-      cable.cut();
+      tcpProxy.cut();
       expect(await store.reader("biz_one").get("programs", program.programId)).toEqual(program);
-      cable.cut();
+      tcpProxy.cut();
       await seed.program();
     }
     expect(await names(store)).toHaveLength(4);
@@ -195,13 +195,13 @@ describe("a server that is gone", () => {
   });
 
   test("without a word is unavailable too, when one has waited long enough", async () => {
-    const { store, cable } = await remote();
+    const { store, tcpProxy } = await remote();
     await benchOf(store).seed.program();
-    cable.block(true);
-    cable.cut();
+    tcpProxy.block(true);
+    tcpProxy.cut();
     await expect(names(store)).rejects.toMatchObject(unavailable);
-    cable.block(false);
-    cable.cut();
+    tcpProxy.block(false);
+    tcpProxy.cut();
     expect(await names(store)).toHaveLength(1);
   });
 });
@@ -270,7 +270,7 @@ test("through a pooler nothing is prepared by name or set for a connection", asy
     expect(await names(store)).toHaveLength(1);
   }
   for (const mark of [/set statement_timeout/, /programme_\d+\0/]) {
-    expect([mark, mark.test(direct.cable.sent())]).toEqual([mark, true]);
-    expect([mark, mark.test(pooled.cable.sent())]).toEqual([mark, false]);
+    expect([mark, mark.test(direct.tcpProxy.sent())]).toEqual([mark, true]);
+    expect([mark, mark.test(pooled.tcpProxy.sent())]).toEqual([mark, false]);
   }
 });

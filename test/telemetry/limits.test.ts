@@ -12,7 +12,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 import { waitFor } from "../support/wait.ts";
 import { listenFor, listenInSession } from "./streams.ts";
 
-async function deskWith(environment: Record<string, string> = {}): Promise<TestServer> {
+async function openServerWith(environment: Record<string, string> = {}): Promise<TestServer> {
   const { server: testServer, close } = await openTestServer(environment);
   onTestFinished(close);
   return testServer;
@@ -38,7 +38,7 @@ function open(origin: string, bytes = ""): Wire {
 }
 
 /** Sends a request that announces a body and does not send it. */
-function dawdle(origin: string, token: string): Wire {
+function openSlowRequest(origin: string, token: string): Wire {
   const head = `POST /integrations/v1/persons HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
   return open(origin, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
 }
@@ -55,7 +55,7 @@ describe("a slow client", () => {
   };
 
   /** Opens a server with timeouts of a thousandth of the usual. */
-  async function impatient(): Promise<string> {
+  async function openServerWithShortTimeouts(): Promise<string> {
     const shorter = Object.entries(httpTimeouts).map(([name, ms]) => [name, Math.ceil(ms / 100)]);
     const server = await listenHttp(
       {
@@ -76,13 +76,16 @@ describe("a slow client", () => {
   }
 
   test("that does not finish its request head is disconnected", async () => {
-    const wire = open(await impatient(), "GET /integrations/v1/programs HTTP/1.1\r\nHost: localhost\r\n");
+    const wire = open(
+      await openServerWithShortTimeouts(),
+      "GET /integrations/v1/programs HTTP/1.1\r\nHost: localhost\r\n",
+    );
     await wire.closed;
     expect(wire.received()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   test("that sends its request head byte by byte is disconnected", async () => {
-    const wire = open(await impatient(), "GET / HTTP/1.1\r\nHost: localhost\r\n");
+    const wire = open(await openServerWithShortTimeouts(), "GET / HTTP/1.1\r\nHost: localhost\r\n");
     const dripping = setInterval(() => wire.socket.write("x"), 20);
     onTestFinished(() => clearInterval(dripping));
     await wire.closed;
@@ -90,7 +93,7 @@ describe("a slow client", () => {
   });
 
   test("that does not finish its request body is disconnected, even if it keeps sending", async () => {
-    const wire = dawdle(await impatient(), "a".repeat(64));
+    const wire = openSlowRequest(await openServerWithShortTimeouts(), "a".repeat(64));
     const dripping = setInterval(() => wire.socket.write(" "), 20);
     onTestFinished(() => clearInterval(dripping));
     await wire.closed;
@@ -98,7 +101,7 @@ describe("a slow client", () => {
   });
 
   test("that does not read the response is disconnected", async () => {
-    const origin = await impatient();
+    const origin = await openServerWithShortTimeouts();
     const wire = open(origin);
     wire.socket.pause();
     wire.socket.write("GET /integrations/v1/programs HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -110,14 +113,14 @@ describe("a slow client", () => {
   });
 
   test("that sends no further request has its connection closed", async () => {
-    const wire = open(await impatient(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const wire = open(await openServerWithShortTimeouts(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await wire.closed;
     expect(wire.received()).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
 test("a request head above the size limit is refused", async () => {
-  const testServer = await deskWith();
+  const testServer = await openServerWith();
   const padding = "x".repeat(maxHeaderBytes);
   expect((await send(`${testServer.origin}/integrations/v1/programs`, { headers: { padding } })).status).toBe(431);
   const authorization = `Bearer ${await testServer.token()}`;
@@ -126,7 +129,7 @@ test("a request head above the size limit is refused", async () => {
 });
 
 test("a request body above the size limit is refused by REST and MCP", async () => {
-  const testServer = await deskWith({ PROGRAMME_MAX_BODY_BYTES: "2048" });
+  const testServer = await openServerWith({ PROGRAMME_MAX_BODY_BYTES: "2048" });
   const token = await testServer.token();
   const answer = await rest(testServer, token, "create_person", { metadata: { note: "x".repeat(3_000) } });
   expect([answer.status, answer.body.error.code]).toEqual([413, "payload_too_large"]);
@@ -143,9 +146,9 @@ test("a request body above the size limit is refused by REST and MCP", async () 
 
 describe("slots for concurrent requests", () => {
   test("are taken from slow clients when others need them", async () => {
-    const testServer = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
+    const testServer = await openServerWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
     const token = await testServer.token();
-    const slow = [dawdle(testServer.origin, token), dawdle(testServer.origin, token)];
+    const slow = [openSlowRequest(testServer.origin, token), openSlowRequest(testServer.origin, token)];
     await waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(503));
     await wait(slowClientAfterMs);
     await waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(200));
@@ -155,7 +158,7 @@ describe("slots for concurrent requests", () => {
   });
 
   test("are kept by requests in progress, however long they take", async () => {
-    const testServer = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+    const testServer = await openServerWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
     const token = await testServer.token();
     const going = Promise.withResolvers<void>();
     const held = vi.spyOn(testServer.app.store, "findToken").mockImplementationOnce(async () => {
@@ -176,7 +179,7 @@ test.each([
   ["connections beyond the limit", "PROGRAMME_MAX_CONNECTIONS"],
   ["connections beyond the limit of one address", "PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS"],
 ])("%s are closed", async (_, setting) => {
-  const testServer = await deskWith({ [setting]: "2" });
+  const testServer = await openServerWith({ [setting]: "2" });
   const held = [open(testServer.origin), open(testServer.origin)];
   await Promise.all(held.map(({ socket }) => once(socket, "connect")));
   const third = open(testServer.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -188,7 +191,7 @@ test.each([
 
 describe("sessions with a stream", () => {
   test("are limited by the operator's setting for all callers", async () => {
-    const testServer = await deskWith({ PROGRAMME_MAX_SESSIONS: "1" });
+    const testServer = await openServerWith({ PROGRAMME_MAX_SESSIONS: "1" });
     const ending = new AbortController();
     onTestFinished(() => ending.abort());
     expect(await listenInSession(testServer, await testServer.token(), ending.signal)).toBe(200);
@@ -196,7 +199,7 @@ describe("sessions with a stream", () => {
   });
 
   test("are limited for one caller", async () => {
-    const testServer = await deskWith();
+    const testServer = await openServerWith();
     const [token, other] = [await testServer.token(), await testServer.token()];
     const ending = new AbortController();
     onTestFinished(() => ending.abort());
@@ -209,7 +212,7 @@ describe("sessions with a stream", () => {
 });
 
 test("streams of one caller beyond the limit are refused, others' are not", async () => {
-  const testServer = await deskWith();
+  const testServer = await openServerWith();
   const [token, other] = [await testServer.token(), await testServer.token()];
   const ending = new AbortController();
   onTestFinished(() => ending.abort());

@@ -41,9 +41,9 @@ async function openProcesses() {
 }
 
 test("a process without a mail server leaves messages to processes with one, until a day after those ended", async () => {
-  const post = await openMailServer();
+  const mailServer = await openMailServer();
   const { database, start, clock } = await openProcesses();
-  const smtp = { PROGRAMME_SMTP_URL: post.url, PROGRAMME_MAIL_FROM: mailFrom };
+  const smtp = { PROGRAMME_SMTP_URL: mailServer.url, PROGRAMME_MAIL_FROM: mailFrom };
   const before = await start();
   const sending = await start(smtp);
   const beside = await start();
@@ -52,7 +52,7 @@ test("a process without a mail server leaves messages to processes with one, unt
 
   for (let count = 0; count < 30; count++) await before.server.seed.emailSend({ status: "queued", sentAt: null });
   await waitFor(async () => expect(await sent()).toBe(30));
-  expect(post.arrived).toHaveLength(30);
+  expect(mailServer.received).toHaveLength(30);
   const files = await readdir(`${getFilesPrefix(database)}.mail`).catch(() => []);
   expect(files.filter((name) => name.endsWith(".eml"))).toEqual([]);
   expect(beside.lines.join()).toMatch(/Mail waits for a process with a mail server/);
@@ -61,12 +61,12 @@ test("a process without a mail server leaves messages to processes with one, unt
   await server.seed.emailSend({ status: "queued", sentAt: null });
   clock.advance(23 * 60 * 60 * 1000);
   const again = await start(smtp);
-  await waitFor(() => expect(post.arrived).toHaveLength(31));
+  await waitFor(() => expect(mailServer.received).toHaveLength(31));
   await again.close();
   clock.advance(25 * 60 * 60 * 1000);
   await server.seed.emailSend({ status: "queued", sentAt: null });
   await waitFor(async () => expect(await sent()).toBe(32));
-  expect(post.arrived).toHaveLength(31);
+  expect(mailServer.received).toHaveLength(31);
 });
 
 test("a process with another key cannot start while a process with the first key runs", async () => {

@@ -6,7 +6,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 
 type Line = Readonly<Record<string, unknown>>;
 
-interface Heard {
+interface ReceivedNotifications {
   readonly server: TestServer;
   readonly text: () => string;
   /** Lines of the access log, each once its request has ended. */
@@ -15,7 +15,10 @@ interface Heard {
 
 const messages = ["Tool call", "MCP request", "Operation", "HTTP request"];
 
-async function openHeard(level: "info" | "debug", environment: Record<string, string> = {}): Promise<Heard> {
+async function openHeard(
+  level: "info" | "debug",
+  environment: Record<string, string> = {},
+): Promise<ReceivedNotifications> {
   const written: string[] = [];
   const log = await createLogger({ level, format: "json", stream: { write: (line) => void written.push(line) } });
   const { server, close } = await openTestServer(environment, { log });

@@ -21,7 +21,7 @@ async function traced(environment: Record<string, string> = {}): Promise<Collect
   return collector;
 }
 
-async function tracedDesk(
+async function openTracedServer(
   environment: Record<string, string> = {},
 ): Promise<{ collector: Collector; server: TestServer }> {
   const collector = await traced(environment);
@@ -63,7 +63,7 @@ function call(
 
 describe("a tool call", () => {
   test("continues the trace of its `_meta`, down to the transaction, and links its HTTP request", async () => {
-    const { collector, server: testServer } = await tracedDesk();
+    const { collector, server: testServer } = await openTracedServer();
     const person = { kinds: ["contact"], provenance: { source: "crm" }, primaryEmail: "ada@example.org" };
     await call(testServer, await testServer.token(), "create_person", person, { traceparent, tracestate: "vendor=1" });
     const trace = await collector.trace("tools/call create_person");
@@ -95,7 +95,7 @@ describe("a tool call", () => {
   });
 
   test("without a trace of its own continues that of its HTTP request", async () => {
-    const { collector, server: testServer } = await tracedDesk();
+    const { collector, server: testServer } = await openTracedServer();
     await call(testServer, await testServer.token(), "list_programs", {}, {}, { traceparent });
     const trace = await collector.trace("tools/call list_programs");
     expect(trace.get("POST mcp")).toMatchObject({ traceId, parentSpanId: parentId });
@@ -106,7 +106,7 @@ describe("a tool call", () => {
   });
 
   test("that is refused has the error status of the convention for tools", async () => {
-    const { collector, server: testServer } = await tracedDesk();
+    const { collector, server: testServer } = await openTracedServer();
     await call(testServer, await testServer.token(), "get_program", { programId: "prg_none" }, {});
     const trace = await collector.trace("tools/call get_program");
     expect(trace.get("tools/call get_program")).toMatchObject({
@@ -126,7 +126,7 @@ describe("a tool call", () => {
     ["a number", 7],
     ["something endless", "0".repeat(100_000)],
   ])("is answered whatever its `_meta` says: %s", async (_, given) => {
-    const { collector, server: testServer } = await tracedDesk();
+    const { collector, server: testServer } = await openTracedServer();
     const answer = await call(testServer, await testServer.token(), "list_programs", {}, { traceparent: given });
     expect(answer.status).toBe(200);
     const trace = await collector.trace("tools/call list_programs");
@@ -135,7 +135,7 @@ describe("a tool call", () => {
 });
 
 test("a REST request continues the trace of its header, and its span is named by the route", async () => {
-  const { collector, server: testServer } = await tracedDesk();
+  const { collector, server: testServer } = await openTracedServer();
   const { programId } = await testServer.seed.program();
   await rest(testServer, await testServer.token(), "get_program", { programId }, { traceparent });
   const trace = await collector.trace("GET /integrations/v1/programs/{programId}");
@@ -192,7 +192,7 @@ test("each attempt to a remote service sends the trace context without the calle
 });
 
 test("a webhook delivery has its own trace", async () => {
-  const { collector, server: testServer } = await tracedDesk();
+  const { collector, server: testServer } = await openTracedServer();
   const { programId } = await testServer.seed.program();
   const token = await testServer.token();
   await rest(testServer, token, "create_export", { programId }, { traceparent });
@@ -204,7 +204,7 @@ test("a webhook delivery has its own trace", async () => {
 });
 
 test("no span attribute contains a token, an address, an argument or a record id", async () => {
-  const { collector, server: testServer } = await tracedDesk();
+  const { collector, server: testServer } = await openTracedServer();
   const token = await testServer.token();
   const { programId } = await testServer.seed.program();
   const secret = "ada.marsh@example.org";
@@ -240,7 +240,7 @@ test("spans have the service's name and resource attributes, and are flushed at 
 });
 
 test("an unsampled caller is not traced, and a failing collector has no effect", async () => {
-  const { collector, server: testServer } = await tracedDesk();
+  const { collector, server: testServer } = await openTracedServer();
   await call(
     testServer,
     await testServer.token(),

@@ -13,13 +13,13 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 /** JSON text by argument name: only text can say all that may come. */
 type Texts = Readonly<Record<string, string>>;
 
-interface Road {
+interface EntryPoint {
   readonly name: string;
   /** What is wrong with how a call was answered, if it is. */
   readonly fault: (name: OperationName, texts: Texts) => Promise<unknown>;
 }
 
-let world: MatrixData;
+let tenantData: MatrixData;
 let token: string;
 let close: () => Promise<void>;
 const logged: string[] = [];
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const settings = { PROGRAMME_CONFIRM: "ask", PROGRAMME_PRIVACY: "pseudonymize" };
   const opened = await openTestServer(settings, { log });
   close = opened.close;
-  world = await buildMatrixData(opened.server);
+  tenantData = await buildMatrixData(opened.server);
   token = await opened.server.token();
 });
 
@@ -40,7 +40,7 @@ const deep = (levels: number, open: string, shut: string) => `${open.repeat(leve
 /** What templates, signatures and canonical JSON stumble over. */
 const tripping = ['{"toString":1}', '{"toJSON":1}', deep(8_000, "[", "]")];
 
-const odd = fc.oneof(
+const oddValue = fc.oneof(
   { weight: 3, arbitrary: fc.json() },
   {
     weight: 4,
@@ -77,16 +77,16 @@ const odd = fc.oneof(
 );
 
 /** Good arguments of a tool, one of which, or one more, is anything. */
-function spoilt(name: OperationName): fc.Arbitrary<Texts> {
+function createSpoiltArguments(name: OperationName): fc.Arbitrary<Texts> {
   const texts = (input: object): Texts =>
     Object.fromEntries(Object.entries(input).map(([key, value]) => [key, JSON.stringify(value)]));
-  const good = fc.constantFrom(texts(world.inputs[name]), texts(exampleArguments(name)), {});
+  const good = fc.constantFrom(texts(tenantData.inputs[name]), texts(exampleArguments(name)), {});
   const { params, queryObject, body } = operations[name];
   const known = Object.keys({ ...params.shape, ...queryObject.shape, ...body?.shape });
   const own = ["select", "all", "wait", "confirmation"];
   const key = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known, ...own) }, fc.string({ maxLength: 20 }));
-  const inner = fc.tuple(fc.string({ maxLength: 5 }), odd).map(([of, text]) => `{${JSON.stringify(of)}:${text}}`);
-  const value = fc.oneof(odd, inner);
+  const inner = fc.tuple(fc.string({ maxLength: 5 }), oddValue).map(([of, text]) => `{${JSON.stringify(of)}:${text}}`);
+  const value = fc.oneof(oddValue, inner);
   return fc.tuple(good, fc.dictionary(key, value, { minKeys: 1, maxKeys: 3 })).map(([base, more]) => ({
     ...base,
     ...more,
@@ -123,7 +123,7 @@ function faultIn({ error, result }: Answered): unknown {
 
 async function overHttp(message: string, headers: Record<string, string>): Promise<unknown> {
   const answer = await send(
-    `${world.server.origin}/mcp`,
+    `${tenantData.server.origin}/mcp`,
     {
       method: "POST",
       headers: {
@@ -146,7 +146,7 @@ const stateless = (name: string) => ({
   "mcp-name": name,
 });
 
-const roads: readonly Road[] = [
+const entryPoints: readonly EntryPoint[] = [
   {
     name: "2026-07-28 over HTTP",
     fault: (name, texts) => overHttp(messageOf(name, texts, envelope), stateless(name)),
@@ -161,7 +161,7 @@ const roads: readonly Road[] = [
     fault: (name, texts) =>
       overHttp(messageOf(name, texts, '{"progressToken":1}'), { "mcp-protocol-version": "2025-06-18" }),
   },
-  { name: "stdio", fault: (name, texts) => overStdio(world.server, messageOf(name, texts)) },
+  { name: "stdio", fault: (name, texts) => overStdio(tenantData.server, messageOf(name, texts)) },
 ];
 
 async function overStdio(server: TestServer, message: string): Promise<unknown> {
@@ -189,12 +189,12 @@ describe("arbitrary arguments", () => {
     logged.length = 0;
     const { params, queryObject, body } = operations[name];
     const base = Object.fromEntries(
-      Object.entries(world.inputs[name]).map(([key, value]) => [key, JSON.stringify(value)]),
+      Object.entries(tenantData.inputs[name]).map(([key, value]) => [key, JSON.stringify(value)]),
     );
     for (const key of Object.keys({ ...params.shape, ...queryObject.shape, ...body?.shape })) {
       for (const text of tripping) {
-        for (const road of roads) {
-          expect(await road.fault(name, { ...base, [key]: text }), `${road.name}: ${key}`).toBeUndefined();
+        for (const entryPoint of entryPoints) {
+          expect(await entryPoint.fault(name, { ...base, [key]: text }), `${entryPoint.name}: ${key}`).toBeUndefined();
         }
       }
     }
@@ -204,8 +204,8 @@ describe("arbitrary arguments", () => {
   test.for(operationNames)("never cause an internal error in %s, through the fast path or the SDK", async (name) => {
     logged.length = 0;
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...roads), spoilt(name), async (road, texts) => {
-        expect(await road.fault(name, texts), road.name).toBeUndefined();
+      fc.asyncProperty(fc.constantFrom(...entryPoints), createSpoiltArguments(name), async (entryPoint, texts) => {
+        expect(await entryPoint.fault(name, texts), entryPoint.name).toBeUndefined();
         expect(logged).toEqual([]);
       }),
       { numRuns: 25 },
@@ -219,13 +219,13 @@ describe("arbitrary arguments", () => {
   }, async (name) => {
     logged.length = 0;
     await fc.assert(
-      fc.asyncProperty(spoilt(name), fc.boolean(), odd, async (texts, whole, alone) => {
+      fc.asyncProperty(createSpoiltArguments(name), fc.boolean(), oddValue, async (texts, whole, alone) => {
         const { method, path, params } = operations[name];
-        const known = splitInput(operations[name], world.inputs[name]).params;
+        const known = splitInput(operations[name], tenantData.inputs[name]).params;
         const url = path.replace(/\{(\w+)\}/g, (_, variable: string) => String(known[variable]));
         const body = Object.fromEntries(Object.entries(texts).filter(([key]) => !Object.hasOwn(params.shape, key)));
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-        const at = `${world.server.origin}/integrations/v1${url}`;
+        const at = `${tenantData.server.origin}/integrations/v1${url}`;
         const answer = await send(at, { method, headers }, whole ? alone : objectOf(body));
         expect(answer.status, answer.text).toBeLessThan(500);
         expect(logged).toEqual([]);
@@ -241,7 +241,7 @@ describe("a number beyond JSON", () => {
   test("is refused with its path in a free-form map, over REST", async () => {
     const body = objectOf(personOf('{"visits":[1,{"last":1e309}]}'));
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await send(`${world.server.origin}/integrations/v1/persons`, { method: "POST", headers }, body);
+    const answer = await send(`${tenantData.server.origin}/integrations/v1/persons`, { method: "POST", headers }, body);
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({
       code: "validation_failed",
@@ -257,7 +257,7 @@ describe("a number beyond JSON", () => {
       ...stateless("create_person"),
     };
     const message = messageOf("create_person", personOf(metadata), envelope);
-    const { body } = await send(`${world.server.origin}/mcp`, { method: "POST", headers }, message);
+    const { body } = await send(`${tenantData.server.origin}/mcp`, { method: "POST", headers }, message);
     const { error } = JSON.parse(body.result.content[0].text);
     expect(error.details.issues).toMatchObject([{ path: "metadata.visits", code: "invalid_number" }]);
   });
@@ -266,7 +266,7 @@ describe("a number beyond JSON", () => {
 test("too many values are refused, however they are nested", async () => {
   const many = JSON.stringify(Array.from({ length: limits.maxJsonValues }, () => 0));
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const at = `${world.server.origin}/integrations/v1/persons`;
+  const at = `${tenantData.server.origin}/integrations/v1/persons`;
   const answer = await send(at, { method: "POST", headers }, objectOf({ metadata: many }));
   expect(answer.body.error).toMatchObject({ details: { issues: [{ code: "too_many_values" }] } });
 });

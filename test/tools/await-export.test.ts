@@ -3,7 +3,7 @@ import { scopes } from "../../src/contract/access/scopes.ts";
 import { clients, readError, type ToolClient } from "../support/clients/clients.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
-async function scene(
+async function openSetup(
   environment: Record<string, string> = {},
   client = "2026-07-28 over stdio",
   granted = [...scopes],
@@ -31,7 +31,7 @@ async function reads(server: TestServer): Promise<number> {
 
 describe("create_export", () => {
   test("without wait returns at once", async () => {
-    const { server, agent, programId } = await scene();
+    const { server, agent, programId } = await openSetup();
     const result = await agent.call("create_export", { programId });
     expect(result.structuredContent?.data).toMatchObject({ programId, status: "pending" });
     expect(await reads(server)).toBe(0);
@@ -40,7 +40,7 @@ describe("create_export", () => {
   test.each(
     Object.keys(clients),
   )("with wait reports progress until the job ends, to a client of %s", async (client) => {
-    const { server, agent, programId } = await scene({}, client);
+    const { server, agent, programId } = await openSetup({}, client);
     const messages: (string | undefined)[] = [];
     const onprogress = async ({ message }: { message?: string | undefined }) => {
       messages.push(message);
@@ -53,7 +53,7 @@ describe("create_export", () => {
   });
 
   test("with wait returns a failed job", async () => {
-    const { server, agent, programId } = await scene();
+    const { server, agent, programId } = await openSetup();
     const onprogress = () => finish(server, "failed");
     const result = await agent.call(
       "create_export",
@@ -64,7 +64,7 @@ describe("create_export", () => {
   });
 
   test("with wait ends after the maximum time, and says how to continue", async () => {
-    const { agent, programId } = await scene({ PROGRAMME_EXPORT_WAIT_SECONDS: "1" });
+    const { agent, programId } = await openSetup({ PROGRAMME_EXPORT_WAIT_SECONDS: "1" });
     const result = await agent.call("create_export", { programId, wait: "true" });
     expect(result.structuredContent?.data).toMatchObject({ status: "pending" });
     expect(result.structuredContent?.notes).toEqual([
@@ -74,7 +74,7 @@ describe("create_export", () => {
   });
 
   test("with wait stops polling when the client cancels, and the job remains", async () => {
-    const { server, agent, programId } = await scene();
+    const { server, agent, programId } = await openSetup();
     const cancel = new AbortController();
     const call = agent.call(
       "create_export",
@@ -91,14 +91,14 @@ describe("create_export", () => {
 
   test("with wait by a token that may not read exports returns the job with a note", async () => {
     const granted = scopes.filter((scope) => scope !== "exports:read");
-    const { agent, programId } = await scene({}, "2026-07-28 over stdio", granted);
+    const { agent, programId } = await openSetup({}, "2026-07-28 over stdio", granted);
     const result = await agent.call("create_export", { programId, wait: true });
     expect(result.structuredContent?.data).toMatchObject({ status: "pending" });
     expect(result.structuredContent?.notes?.[0]).toContain("The access token lacks a scope");
   });
 
   test("with wait does not wait for a refused job", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const result = await agent.call("create_export", { programId: "prg_none", wait: true });
     expect(readError(result).code).toBe("not_found");
     expect(await reads(server)).toBe(0);

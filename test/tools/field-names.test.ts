@@ -6,7 +6,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 
 type Row = Record<string, unknown>;
 
-async function scene(environment: Record<string, string> = {}) {
+async function openSetup(environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer(environment);
   onTestFinished(close);
   return { server, agent: await agentOf(server) };
@@ -27,7 +27,7 @@ function readNotes(result: ToolResult): string {
 
 describe("select", () => {
   test("takes a form field by its key, its label or its id", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId } = await server.seed.submission({ fields: { fld_title: "A roof", fld_budget: 700 } });
     for (const name of ["budget", "fld_budget", "BUDGET"]) {
       const result = await agent.call("list_submissions", { select: `fields.${name}` });
@@ -37,7 +37,7 @@ describe("select", () => {
   });
 
   test("notes a name that no form has, and the keys that there are", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId } = await server.seed.submission({ fields: { fld_budget: 700 } });
     const result = await agent.call("get_submission", { submissionId, select: ["fields.budget", "fields.amount"] });
     expect(readData(result)).toMatchObject({ fields: { budget: 700 } });
@@ -47,7 +47,7 @@ describe("select", () => {
   });
 
   test("reads no form if every name is an id", async () => {
-    const { server } = await scene();
+    const { server } = await openSetup();
     await server.seed.submission({ fields: { fld_budget: 700 } });
     const agent = await agentOf(server, ["submissions:read"]);
     const known = await agent.call("list_submissions", { select: "fields.fld_budget" });
@@ -59,7 +59,7 @@ describe("select", () => {
   });
 
   test("takes a custom field of a person by its key, also in an expansion", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     await server.seed.personSchema();
     const { standard } = personFieldIds;
     const { personId } = await server.seed.person({ customFields: { [standard]: "weaver" }, primaryEmail: "a@b.org" });
@@ -75,7 +75,7 @@ describe("select", () => {
 
 describe("labels", () => {
   test("stand in place of the ids of a form's fields", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const field = { required: false, sensitivity: "standard", archived: false, order: 0, type: "text" } as const;
     const { schemaId } = await server.seed.schema({
       fields: [
@@ -95,7 +95,7 @@ describe("labels", () => {
   });
 
   test("stand beside the ids of a review's criteria", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId, programId, trackId } = await server.seed.submission({});
     const rubric = await server.seed.rubric();
     const { roundId } = await server.seed.round({ programId, trackId, rubricId: rubric.rubricId });
@@ -112,7 +112,7 @@ describe("labels", () => {
 
 describe("a write", () => {
   test("takes form fields by their keys, of a submission, a track and a supplement", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId, schemaId, trackId } = await server.seed.submission({ state: "DRAFT", fields: {} });
     const args = { submissionId, version: 0, fields: { budget: 900, title: "A roof" } };
     const result = await agent.call("update_submission_fields", args);
@@ -127,7 +127,7 @@ describe("a write", () => {
   });
 
   test("finds the form of a track that has no submissions yet", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { trackId } = await server.seed.track();
     const draft = { trackId, deadline: "2026-12-31T00:00:00Z", innovatorEmail: "n@example.org", innovatorName: "N" };
     const created = await agent.call("create_submission", { ...draft, fields: { budget: 5 }, select: "fields" });
@@ -135,7 +135,7 @@ describe("a write", () => {
   });
 
   test("takes custom fields by their keys", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     await server.seed.personSchema();
     const given = { kinds: ["contact"], provenance: { source: "test" }, customFields: { craft: "weaver" } };
     const created = await agent.call("create_person", given);
@@ -143,7 +143,7 @@ describe("a write", () => {
   });
 
   test("is confirmed with keys as it was asked about", async () => {
-    const { server, agent } = await scene({ PROGRAMME_CONFIRM: "ask" });
+    const { server, agent } = await openSetup({ PROGRAMME_CONFIRM: "ask" });
     const { submissionId } = await server.seed.submission({ state: "DRAFT", fields: {} });
     const args = { submissionId, version: 0, fields: { budget: 900 }, state: "DRAFT" };
     const asked = await agent.call("update_submission", args);
@@ -154,7 +154,7 @@ describe("a write", () => {
   });
 
   test("is refused for a name that no form has, and for a field named twice", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId } = await server.seed.submission({ state: "DRAFT", fields: {} });
     for (const fields of [
       { budget: 900, zzz: 1 },
@@ -168,7 +168,7 @@ describe("a write", () => {
   });
 
   test("without the scope to read the form is refused as before", async () => {
-    const { server } = await scene();
+    const { server } = await openSetup();
     const { submissionId } = await server.seed.submission({ state: "DRAFT", fields: {} });
     const agent = await agentOf(server, [...readScopes.filter((each) => each !== "schemas:read"), "submissions:write"]);
     const args = { submissionId, version: 0, fields: { budget: 900 } };

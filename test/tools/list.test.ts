@@ -6,7 +6,7 @@ import { type callNames, getToolset, operationNames, operations, workflowNames }
 import { clients, readConfirmation, readError, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
-async function scene(environment: Record<string, string>, granted?: readonly Scope[]) {
+async function openSetup(environment: Record<string, string>, granted?: readonly Scope[]) {
   const { server, close } = await openTestServer(environment);
   onTestFinished(close);
   const token = await server.token(granted);
@@ -28,13 +28,13 @@ function textOf(result: ToolResult): string {
 
 describe("the list of tools", () => {
   test("has every tool, in the contract's order", async () => {
-    const { names } = await scene({});
+    const { names } = await openSetup({});
     expect(await names()).toEqual([...operationNames, "list_events", ...workflowNames, "run_batch", "get_connection"]);
   });
 
   test("has a unique, readable title for every tool", async () => {
-    const { agent } = await scene({});
-    const searching = await scene({ PROGRAMME_TOOL_MODE: "search" });
+    const { agent } = await openSetup({});
+    const searching = await openSetup({ PROGRAMME_TOOL_MODE: "search" });
     const tools = [...(await agent.list()), ...(await searching.agent.list())];
     for (const { name, title } of tools) expect(title, name).toMatch(/^[A-Z][a-z]+( [a-z][a-z-]*)+$/);
     expect(new Set(tools.map(({ title }) => title)).size).toBe(tools.length);
@@ -45,17 +45,17 @@ describe("the list of tools", () => {
   });
 
   test("has only tools that the token's scopes allow", async () => {
-    const { names } = await scene({}, ["programs:read", "exports:write"]);
+    const { names } = await openSetup({}, ["programs:read", "exports:write"]);
     expect(await names()).toEqual([
       ...["list_programs", "get_program", "create_export"].toSorted(inContract),
       ...beside,
     ]);
-    const another = await scene({}, ["exports:write"]);
+    const another = await openSetup({}, ["exports:write"]);
     expect(await another.names()).toEqual(["create_export", "run_batch", "get_connection"]);
   });
 
   test("has only the toolsets and the tools named, together", async () => {
-    const { names } = await scene({ PROGRAMME_TOOLSETS: "files, audit", PROGRAMME_TOOLS: "get_submission" });
+    const { names } = await openSetup({ PROGRAMME_TOOLSETS: "files, audit", PROGRAMME_TOOLS: "get_submission" });
     const expected = operationNames.filter(
       (name) => ["files", "audit"].includes(getToolset(name)) || name === "get_submission",
     );
@@ -63,14 +63,17 @@ describe("the list of tools", () => {
   });
 
   test("has only reads in read-only mode, whatever else is set", async () => {
-    const { names } = await scene({ PROGRAMME_READ_ONLY: "1", PROGRAMME_TOOLS: "get_submission,withdraw_submission" });
+    const { names } = await openSetup({
+      PROGRAMME_READ_ONLY: "1",
+      PROGRAMME_TOOLS: "get_submission,withdraw_submission",
+    });
     expect(await names()).toEqual(["get_submission", "get_connection"]);
   });
 
   test("declares output schemas only where structured content is sent", async () => {
-    const { agent } = await scene({ PROGRAMME_RESULTS: "text" });
+    const { agent } = await openSetup({ PROGRAMME_RESULTS: "text" });
     expect((await agent.list()).filter(({ outputSchema }) => outputSchema !== undefined)).toEqual([]);
-    const other = await scene({});
+    const other = await openSetup({});
     expect((await other.agent.list()).filter(({ outputSchema }) => outputSchema === undefined)).toEqual([]);
   });
 
@@ -97,7 +100,7 @@ describe("a disabled tool", () => {
     [{ PROGRAMME_TOOLSETS: "programs" }, "--toolsets (PROGRAMME_TOOLSETS)"],
     [{ PROGRAMME_TOOLS: "list_programs" }, "--tools (PROGRAMME_TOOLS)"],
   ])("with %j is refused with the name of the setting", async (environment, setting) => {
-    const { server, agent } = await scene(environment);
+    const { server, agent } = await openSetup(environment);
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "r" };
     const calls = [await agent.call("withdraw_submission", args)];
@@ -116,7 +119,7 @@ describe("a disabled tool", () => {
   });
 
   test("is answered otherwise than an unknown tool", async () => {
-    const { agent } = await scene({});
+    const { agent } = await openSetup({});
     for (const name of ["find_tools", "call_tool", "nothing", "__proto__", "constructor"]) {
       await expect(agent.call(name, {}), name).rejects.toThrow(/Unknown tool/);
     }
@@ -127,7 +130,7 @@ describe("search mode", () => {
   const search = { PROGRAMME_TOOL_MODE: "search" };
 
   test("lists three tools, with annotations that fit what can be called", async () => {
-    const { agent } = await scene(search);
+    const { agent } = await openSetup(search);
     const hints = (await agent.list()).map(({ name, annotations }) => [
       name,
       annotations?.readOnlyHint,
@@ -138,7 +141,10 @@ describe("search mode", () => {
       ["describe_tool", true, undefined],
       ["call_tool", false, true],
     ]);
-    for (const harmless of [await scene({ ...search, PROGRAMME_READ_ONLY: "true" }), await scene(search, readScopes)]) {
+    for (const harmless of [
+      await openSetup({ ...search, PROGRAMME_READ_ONLY: "true" }),
+      await openSetup(search, readScopes),
+    ]) {
       const tools = await harmless.agent.list();
       expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual([true, true, true]);
     }
@@ -152,14 +158,14 @@ describe("search mode", () => {
     ["assign reviewers automatically", "auto_assign_reviewers"],
     ["download a file", "get_file_download_url"],
   ])("finds by %j, best first, %s among them", async (words, name) => {
-    const { agent } = await scene(search);
+    const { agent } = await openSetup(search);
     const lines = textOf(await agent.call("find_tools", { words })).split("\n");
     expect(lines.slice(0, 4).map((line) => line.split(":")[0])).toContain(name);
     expect(lines.length).toBeLessThanOrEqual(12);
   });
 
   test("finds and describes nothing that the token cannot use or the settings withhold", async () => {
-    const { agent } = await scene({ ...search, PROGRAMME_READ_ONLY: "true" }, [
+    const { agent } = await openSetup({ ...search, PROGRAMME_READ_ONLY: "true" }, [
       "submissions:read",
       "submissions:write",
     ]);
@@ -173,15 +179,15 @@ describe("search mode", () => {
   });
 
   test("describes a tool as the full list does", async () => {
-    const { agent } = await scene(search);
-    const full = await (await scene({})).agent.list();
+    const { agent } = await openSetup(search);
+    const full = await (await openSetup({})).agent.list();
     const described = JSON.parse(textOf(await agent.call("describe_tool", { name: "list_submissions" })));
     const { name, title, description, inputSchema } = full.find((tool) => tool.name === "list_submissions") ?? {};
     expect(described).toEqual({ name, title, description, inputSchema });
   });
 
   test("applies argument coercion, scopes and validation to its calls", async () => {
-    const { server, agent } = await scene(search, ["submissions:read"]);
+    const { server, agent } = await openSetup(search, ["submissions:read"]);
     const { submissionId } = await server.seed.submission({});
     const result = await agent.call("call_tool", {
       name: "get_submission",
@@ -199,7 +205,7 @@ describe("search mode", () => {
   });
 
   test("asks for confirmation as a direct call does", async () => {
-    const { server, agent } = await scene({ ...search, PROGRAMME_CONFIRM: "ask" });
+    const { server, agent } = await openSetup({ ...search, PROGRAMME_CONFIRM: "ask" });
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "Withdrawn by phone" };
     const asked = await agent.call("call_tool", { name: "withdraw_submission", arguments: args });
@@ -215,7 +221,7 @@ describe("search mode", () => {
     ["describe_tool", {}, '"path":"name"'],
     ["find_tools", { words: "a", more: 1 }, "unrecognized_keys"],
   ])("refuses %s %j", async (name, args, message) => {
-    const { agent } = await scene(search);
+    const { agent } = await openSetup(search);
     const result = await agent.call(name, args);
     expect(readError(result).code).toBe("validation_failed");
     expect(textOf(result)).toContain(message);
@@ -223,13 +229,13 @@ describe("search mode", () => {
 });
 
 test("a batch changes nothing where all tools only read", async () => {
-  const { agent } = await scene({ PROGRAMME_READ_ONLY: "1" });
+  const { agent } = await openSetup({ PROGRAMME_READ_ONLY: "1" });
   const batch = (await agent.list()).find(({ name }) => name === "run_batch");
   expect(batch?.annotations).toEqual({ readOnlyHint: true, openWorldHint: false });
 });
 
 test("every tool has annotations that describe its effect", async () => {
-  const { agent } = await scene({});
+  const { agent } = await openSetup({});
   const tools = await agent.list();
   const [batch, connection] = tools.slice(-2);
   expect(connection?.annotations).toEqual({ readOnlyHint: true, openWorldHint: false });

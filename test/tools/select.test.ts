@@ -7,7 +7,7 @@ import { openTestServer } from "../support/servers/test-server.ts";
 
 type Row = Record<string, unknown>;
 
-async function scene(environment: Record<string, string> = {}) {
+async function openSetup(environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer(environment);
   onTestFinished(close);
   const agent = (await clients["2026-07-28 over stdio"]?.(server, await server.token())) as ToolClient;
@@ -25,7 +25,7 @@ function readNotes(result: ToolResult): string {
 
 describe("select", () => {
   test("shows the named fields of every row, with the record's id and version", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     await server.seed.submission({ title: "A roof", fields: { fld_title: "A roof" } });
     for (const select of [["title", "fields.fld_title"], "title,fields.fld_title", " title , fields.fld_title "]) {
       const [row] = readData<Row[]>(await agent.call("list_submissions", { select }));
@@ -39,7 +39,7 @@ describe("select", () => {
   });
 
   test("selects inside lists, and shows null where a value is null", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { schemaId } = await server.seed.schema({ publishedAt: null });
     const select = ["fields.fieldId", "fields.constraints.maxLength", "publishedAt"];
     const data = readData(await agent.call("get_schema", { schemaId, select }));
@@ -54,14 +54,14 @@ describe("select", () => {
   });
 
   test("finds names with dots in free-form maps", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId } = await server.seed.submission({ fields: { "a.b": { c: 1, d: 2 }, a: 3 } });
     const result = await agent.call("get_submission", { submissionId, select: "fields.a.b.c" });
     expect(readData(result)).toEqual({ submissionId, fields: { "a.b": { c: 1 } }, version: 0 });
   });
 
   test("of * shows whole records", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId } = await server.seed.submission({});
     const whole = readData(await agent.call("get_submission", { submissionId }));
     expect(readData(await agent.call("get_submission", { submissionId, select: "*" }))).toEqual(whole);
@@ -71,7 +71,7 @@ describe("select", () => {
   });
 
   test("notes unknown names and what there is, and shows the rows", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     await server.seed.submission({ title: "A roof" });
     const result = await agent.call("list_submissions", { select: ["title", "zzzz", "deadline.year", "qqqq"] });
     expect(readData(result)).toEqual([{ submissionId: expect.any(String), title: "A roof", version: 0 }]);
@@ -81,7 +81,7 @@ describe("select", () => {
   });
 
   test("reads id and near names as the fields they stand for, and says so", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { programId, trackId, roundId } = await server.seed.round();
     const { reviewerId: seeded } = await server.seed.reviewer({});
     const submission = await server.seed.submission({ programId, trackId });
@@ -102,7 +102,7 @@ describe("select", () => {
   });
 
   test("takes no name for another if several are as near", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     await server.seed.reviewer({});
     const result = await agent.call("list_reviewers", { select: ["name"] });
     expect(Object.keys(readData<Row[]>(result)[0] ?? {})).toEqual(["reviewerId", "version"]);
@@ -129,7 +129,7 @@ describe("select", () => {
 
 describe("the answer of a write", () => {
   test("shows id, state, version and what changed", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED", title: "A roof" });
     const result = await agent.call("screen_submission", { submissionId, version, eligible: true });
     expect(readData(result)).toEqual({
@@ -143,7 +143,7 @@ describe("the answer of a write", () => {
   });
 
   test("shows the fields that select names, or everything", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED", title: "A roof" });
     const args = { submissionId, version, eligible: true };
     const result = await agent.call("screen_submission", { ...args, select: ["title", "nothing"] });
@@ -154,7 +154,7 @@ describe("the answer of a write", () => {
   });
 
   test("repeats short values that the call sets, and names long ones", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { programId, version, lifecycleStatus } = await server.seed.program();
     const branding = { headerText: "y".repeat(400), footerText: "Good luck" };
     const given = { name: "Open call", description: "x".repeat(400), branding };
@@ -165,7 +165,7 @@ describe("the answer of a write", () => {
   });
 
   test("shows what was assigned to whom, and what was skipped", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     const { programId, trackId, roundId } = await server.seed.round();
     const { submissionId } = await server.seed.submission({
       trackId,
@@ -187,7 +187,7 @@ describe("the answer of a write", () => {
   });
 
   test("is the same brief one when the call is replayed", async () => {
-    const { server } = await scene();
+    const { server } = await openSetup();
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const token = await server.token();
     const call = async (args: Row) => {

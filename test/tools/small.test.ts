@@ -6,7 +6,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 
 type Row = Record<string, unknown>;
 
-async function scene(environment: Record<string, string> = {}) {
+async function openSetup(environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer({ PROGRAMME_RESULT_BYTES: "40000", ...environment });
   onTestFinished(close);
   return { server, agent: await agentOf(server) };
@@ -31,7 +31,7 @@ async function submissionsOf(server: TestServer, count: number, chars = 0) {
 
 describe("a page", () => {
   test("has 20 rows by default, and a cursor", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     await submissionsOf(server, 22);
     const first = await agent.call("list_submissions", {});
     expect(rowsOf(first)).toHaveLength(20);
@@ -42,7 +42,7 @@ describe("a page", () => {
   });
 
   test("that is too large is cut between rows, and its cursor continues with the next row", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "6000" });
     const seeded = await submissionsOf(server, 25, 700);
     const seen: unknown[] = [];
     let lastEvaluatedKey: string | undefined;
@@ -63,7 +63,7 @@ describe("a page", () => {
   });
 
   test("has room for more rows with fewer fields", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "6000" });
     await submissionsOf(server, 25, 700);
     const result = await agent.call("list_submissions", { limit: 25, select: ["title"] });
     expect(rowsOf(result)).toHaveLength(25);
@@ -71,7 +71,7 @@ describe("a page", () => {
   });
 
   test("with one row that is too large shows it without its largest fields, and continues", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "3000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "3000" });
     const [last, , first] = await submissionsOf(server, 3, 2500);
     const result = await agent.call("list_submissions", {});
     const [row, ...others] = rowsOf(result);
@@ -85,7 +85,7 @@ describe("a page", () => {
   });
 
   test("of a list without cursors says that it is cut", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "2000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "2000" });
     const { submissionId } = await server.seed.submission({});
     await seedMany(10, () => server.seed.file({ submissionId }));
     const result = await agent.call("list_submission_files", { submissionId });
@@ -97,7 +97,7 @@ describe("a page", () => {
 
 describe("a record too large", () => {
   test("names what is left out, and select brings it", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "4000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "4000" });
     const fields = { fld_a: "a".repeat(2500), fld_b: "b".repeat(2600) };
     const { submissionId } = await server.seed.submission({ fields });
     const whole = await agent.call("get_submission", { submissionId });
@@ -115,7 +115,7 @@ describe("a record too large", () => {
 
 describe("all", () => {
   test.each(Object.keys(clients))("gathers every page, with progress, for a client of %s", async (name) => {
-    const { server } = await scene({ PROGRAMME_RESULT_BYTES: "1000000" });
+    const { server } = await openSetup({ PROGRAMME_RESULT_BYTES: "1000000" });
     const agent = await agentOf(server, name);
     const seeded = await submissionsOf(server, 230);
     const progress: number[] = [];
@@ -129,7 +129,7 @@ describe("all", () => {
   });
 
   test("stops at its declared maximum, with a cursor", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "10000000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "10000000" });
     const { trackId } = await server.seed.track();
     const { submissionId } = await server.seed.submission({ trackId });
     await server.write(async (tx) => {
@@ -152,7 +152,7 @@ describe("all", () => {
   });
 
   test("stops at the size limit, and continues with the next row", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "12000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "12000" });
     const seeded = await submissionsOf(server, 150);
     const seen: unknown[] = [];
     let lastEvaluatedKey: string | undefined;
@@ -167,7 +167,7 @@ describe("all", () => {
   });
 
   test("shows every row with fewer fields rather than fewer rows, and says which are left out", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "40000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "40000" });
     const seeded = await submissionsOf(server, 130, 900);
     const result = await agent.call("list_submissions", { all: true });
     const rows = rowsOf(result);
@@ -180,7 +180,7 @@ describe("all", () => {
   });
 
   test("of selected fields that do not fit says in its first line how many rows there are", async () => {
-    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "40000" });
+    const { server, agent } = await openSetup({ PROGRAMME_RESULT_BYTES: "40000" });
     await submissionsOf(server, 90, 900);
     const result = await agent.call("list_submissions", { all: true, select: "fields" });
     const { length } = rowsOf(result);
@@ -189,7 +189,7 @@ describe("all", () => {
   });
 
   test("begins where either cursor of the persons list says", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     await seedMany(130, async () => server.seed.person({}));
     const { lastEvaluatedKey } = (await agent.call("list_persons", { limit: 10 })).structuredContent?.page ?? {};
     for (const given of [{ cursor: lastEvaluatedKey }, { lastEvaluatedKey }]) {
@@ -199,7 +199,7 @@ describe("all", () => {
   });
 
   test("that is interrupted by a refusal returns the rows so far, the reason, and how to continue", async () => {
-    const { server, agent } = await scene({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+    const { server, agent } = await openSetup({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
     await submissionsOf(server, 230);
     const result = await agent.call("list_submissions", { all: true, select: ["title"] });
     expect(rowsOf(result)).toHaveLength(200);
@@ -212,7 +212,7 @@ describe("all", () => {
   });
 
   test("says that a limit beside it has no effect", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openSetup();
     await submissionsOf(server, 3);
     const result = await agent.call("list_submissions", { all: true, limit: 1 });
     expect(rowsOf(result)).toHaveLength(3);

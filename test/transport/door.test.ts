@@ -9,7 +9,7 @@ import { type RawAnswer, send } from "../support/clients/raw-http.ts";
 import { listAudit } from "../support/data/state.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
-async function deskWith(requestsPerMinute: number): Promise<TestServer> {
+async function openServerWith(requestsPerMinute: number): Promise<TestServer> {
   const { server, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: String(requestsPerMinute) });
   onTestFinished(close);
   return server;
@@ -54,12 +54,12 @@ async function answerToHead(server: TestServer, path: string, token: string): Pr
 
 describe("an unknown token", () => {
   test.for(["/mcp", "/integrations/v1/persons"])("is refused at %s before the body is read", async (path) => {
-    const server = await deskWith(300);
+    const server = await openServerWith(300);
     expect(await answerToHead(server, path, unknownToken)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   test.for(["/mcp", "/integrations/v1/persons"])("is rate-limited by client address at %s", async (path) => {
-    const server = await deskWith(300);
+    const server = await openServerWith(300);
     const known = await server.token();
     const ask = (token: string) =>
       send(`${server.origin}${path}`, { method: "GET", headers: { authorization: `Bearer ${token}` } });
@@ -80,7 +80,7 @@ describe.each(Object.entries(revisions))("a request with too many JSON values, i
   const message = messageOf("tools/call", { name: "get_program", arguments: many });
 
   test("is refused unparsed, counts against the rate limit and is recorded", async () => {
-    const server = await deskWith(300);
+    const server = await openServerWith(300);
     const token = await server.token();
     const answer = await mcp(server, token, message, headers);
     expect(answer).toMatchObject({ status: 400, body: { error: { data: { code: "validation_failed" } } } });
@@ -92,7 +92,7 @@ describe.each(Object.entries(revisions))("a request with too many JSON values, i
   });
 
   test("is refused for the rate limit once that is used up", async () => {
-    const server = await deskWith(2);
+    const server = await openServerWith(2);
     const token = await server.token();
     const statuses: number[] = [];
     for (let sent = 0; sent < 3; sent += 1) statuses.push((await mcp(server, token, message, headers)).status);
@@ -111,7 +111,7 @@ describe("messages other than calls", () => {
     ["ping", messageOf("ping")],
     ["what is no JSON", "{"],
   ] as const)("count against the rate limit: %s", async ([, message]) => {
-    const server = await deskWith(requestsPerMinute);
+    const server = await openServerWith(requestsPerMinute);
     const token = await server.token();
     const statuses: number[] = [];
     for (let sent = 0; sent <= mayCome; sent += 1) statuses.push((await mcp(server, token, message)).status);
@@ -123,7 +123,7 @@ describe("messages other than calls", () => {
   });
 
   test("are counted one by one in a batch", async () => {
-    const server = await deskWith(requestsPerMinute);
+    const server = await openServerWith(requestsPerMinute);
     const token = await server.token();
     const batchOf = (length: number) => `[${Array.from({ length }, () => messageOf("ping")).join(",")}]`;
     expect((await mcp(server, token, batchOf(maxBatch))).status).not.toBe(429);
@@ -132,7 +132,7 @@ describe("messages other than calls", () => {
   });
 
   test("have a maximum batch size", async () => {
-    const server = await deskWith(300);
+    const server = await openServerWith(300);
     const batch = `[${Array.from({ length: maxBatch + 1 }, () => messageOf("tools/list")).join(",")}]`;
     expect(await mcp(server, await server.token(), batch)).toMatchObject({
       status: 400,
@@ -142,7 +142,7 @@ describe("messages other than calls", () => {
 });
 
 test("an answer before the end of a short body keeps the connection open", async () => {
-  const server = await deskWith(300);
+  const server = await openServerWith(300);
   const headers = { authorization: `Bearer ${unknownToken}`, "content-type": "application/json" };
   const at = `${server.origin}/integrations/v1/persons`;
   const answer = await fetch(at, { method: "POST", headers, body: "x".repeat(60_000) });

@@ -15,7 +15,7 @@ interface Request {
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Message = any;
 type Ask = (request: Request) => Promise<Message>;
-type Connect = (server: TestServer, token: string, road: AnswerPath) => Promise<Ask>;
+type Connect = (server: TestServer, token: string, answerPath: AnswerPath) => Promise<Ask>;
 
 const info = { name: "test", version: "1.0.0" };
 const envelope = {
@@ -48,23 +48,23 @@ async function post(server: TestServer, token: string, message: object, headers:
   return { ...answer, body };
 }
 
-function stateless(server: TestServer, token: string, road: AnswerPath): Ask {
+function stateless(server: TestServer, token: string, answerPath: AnswerPath): Ask {
   return async (request) => {
     const { name } = request.params ?? {};
     const named = typeof name === "string" ? { "mcp-name": name } : {};
     const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": request.method, ...named };
-    return (await post(server, token, byAnswerPath(road, withEnvelope(request)), headers)).body;
+    return (await post(server, token, byAnswerPath(answerPath, withEnvelope(request)), headers)).body;
   };
 }
 
-async function session(server: TestServer, token: string, road: AnswerPath): Promise<Ask> {
+async function session(server: TestServer, token: string, answerPath: AnswerPath): Promise<Ask> {
   const opened = await post(server, token, initialize, {});
   const headers = {
     "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
     "mcp-protocol-version": "2025-11-25",
   };
   await post(server, token, initialized, headers);
-  return async (request) => (await post(server, token, byAnswerPath(road, request), headers)).body;
+  return async (request) => (await post(server, token, byAnswerPath(answerPath, request), headers)).body;
 }
 
 /** A connection over a wire: an answer is known by its id. */
@@ -86,20 +86,20 @@ function wired(server: TestServer, token: string) {
 }
 
 const connections: Readonly<Record<string, Connect>> = {
-  "2026-07-28 over HTTP": async (server, token, road) => stateless(server, token, road),
+  "2026-07-28 over HTTP": async (server, token, answerPath) => stateless(server, token, answerPath),
   "2025-11-25 in a session": session,
-  "2025-11-25 without a session": async (server, token, road) => async (request) =>
-    (await post(server, token, byAnswerPath(road, request), { "mcp-protocol-version": "2025-11-25" })).body,
-  "2026-07-28 over stdio": async (server, token, road) => {
+  "2025-11-25 without a session": async (server, token, answerPath) => async (request) =>
+    (await post(server, token, byAnswerPath(answerPath, request), { "mcp-protocol-version": "2025-11-25" })).body,
+  "2026-07-28 over stdio": async (server, token, answerPath) => {
     const { ask } = wired(server, token);
     await ask(withEnvelope({ jsonrpc: "2.0", id: "first", method: "server/discover" }));
-    return (request) => ask(byAnswerPath(road, withEnvelope(request)));
+    return (request) => ask(byAnswerPath(answerPath, withEnvelope(request)));
   },
-  "2025-11-25 over stdio": async (server, token, road) => {
+  "2025-11-25 over stdio": async (server, token, answerPath) => {
     const { ask, tell } = wired(server, token);
     await ask(initialize);
     await tell(initialized);
-    return (request) => ask(byAnswerPath(road, request));
+    return (request) => ask(byAnswerPath(answerPath, request));
   },
 };
 
@@ -150,11 +150,11 @@ describe.each(Object.entries(connections))("a client of %s", (_, connect) => {
   test("gets the same answer through the fast path and through the SDK", async ({ server }) => {
     const { programId } = await server.seed.program();
     const token = await server.token(["programs:read", "programs:write", "submissions:read"]);
-    const [byLane, bySdk] = await Promise.all(answerPaths.map((road) => connect(server, token, road)));
+    const [byFastPath, bySdk] = await Promise.all(answerPaths.map((answerPath) => connect(server, token, answerPath)));
     for (const request of requests(programId)) {
-      const [lane, sdk] = [await byLane?.(request), await bySdk?.(request)];
-      expect(lane?.id, JSON.stringify(request)).toBe(request.id);
-      expect(steady(lane), JSON.stringify(request)).toEqual(steady(sdk));
+      const [fast, sdk] = [await byFastPath?.(request), await bySdk?.(request)];
+      expect(fast?.id, JSON.stringify(request)).toBe(request.id);
+      expect(steady(fast), JSON.stringify(request)).toEqual(steady(sdk));
     }
   });
 });

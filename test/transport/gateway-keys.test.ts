@@ -69,23 +69,23 @@ describe("the gateway keys file", () => {
     /** Resolves when it has been told to those who may hear of it. */
     const change = async (name: string) => {
       await staff.update_program({ programId, version: version++, name });
-      await waitFor(() => expect(witness.heard.updated).toHaveLength(version));
+      await waitFor(() => expect(witness.notifications.updated).toHaveLength(version));
     };
     await change("First");
-    await waitFor(() => expect(browser.heard.updated).toEqual([uri]));
+    await waitFor(() => expect(browser.notifications.updated).toEqual([uri]));
 
     await admit({ ...entry, scopes: ["rounds:read"] }, other.entry);
-    await waitFor(() => expect(browser.heard.lists).toContain("tools"));
+    await waitFor(() => expect(browser.notifications.lists).toContain("tools"));
     await change("Second");
-    expect(browser.heard.updated).toEqual([uri]);
+    expect(browser.notifications.updated).toEqual([uri]);
 
-    const told = browser.heard.lists.length;
+    const told = browser.notifications.lists.length;
     await admit(entry, other.entry);
-    await waitFor(() => expect(browser.heard.lists.length).toBeGreaterThan(told));
+    await waitFor(() => expect(browser.notifications.lists.length).toBeGreaterThan(told));
     await admit(other.entry);
     expect(await stream.closed).toBe("graceful");
     await change("Third");
-    expect(browser.heard.updated).toEqual([uri]);
+    expect(browser.notifications.updated).toEqual([uri]);
   });
 
   test.each<[string, (file: string, entry: object) => Promise<void>, RegExp]>([

@@ -62,10 +62,10 @@ test("the stream of a client that does not read is closed once its buffer is ful
 test("a client that reads receives any number of notifications", async ({ server }) => {
   const { response, watchers, stopped, listening } = await listen(server);
   const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
-  let heard = 0;
+  let notifications = 0;
   const reading = (async () => {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      heard += read.value.includes("notifications/resources/updated") ? 1 : 0;
+      notifications += read.value.includes("notifications/resources/updated") ? 1 : 0;
     }
   })();
   for (let times = 0; times < 1_500; times++) {
@@ -75,7 +75,7 @@ test("a client that reads receives any number of notifications", async ({ server
   expect(stopped).toEqual([]);
   await listening.close();
   await reading;
-  expect(heard).toBe(1_500);
+  expect(notifications).toBe(1_500);
   await waitFor(() => expect(stopped).toEqual(["stopped"]));
 });
 

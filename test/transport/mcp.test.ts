@@ -158,13 +158,13 @@ describe.each(clientsOverHttp)("a client of %s", (_, connect) => {
 
   test("shares nothing with the clients of other tokens", async ({ server, service }) => {
     const others = [server, await service.other(), await service.other()];
-    const scenes = await Promise.all(
+    const setups = await Promise.all(
       others.map(async (each) => ({
         client: await connect(each, await each.token()),
         program: await each.seed.program(),
       })),
     );
-    const rounds = Array.from({ length: 15 }, () => scenes).flat();
+    const rounds = Array.from({ length: 15 }, () => setups).flat();
     const answers = await Promise.all(
       rounds.map(async ({ client, program }) => [await client.call("list_programs", {}), program] as const),
     );
@@ -185,10 +185,10 @@ describe("over HTTP", () => {
 
   test("requests of different callers with the same JSON-RPC id get their own answers", async ({ server, service }) => {
     const other = await service.other();
-    const scenes = await Promise.all(
+    const setups = await Promise.all(
       [server, other].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
     );
-    const rounds = Array.from({ length: 20 }, () => scenes).flat();
+    const rounds = Array.from({ length: 20 }, () => setups).flat();
     const answers = await Promise.all(
       rounds.map(({ each, token }) => post(each, token, callTool("list_programs", {}, 7))),
     );

@@ -240,12 +240,12 @@ test("a stream ends when the token that opened it expires", async () => {
   expect(await browser.follow(uri)).toEqual([uri]);
   const staff = await server.as("REST");
   await staff.update_program({ programId, version: 0, name: "First" });
-  await waitFor(() => expect(browser.heard.updated).toEqual([uri]));
+  await waitFor(() => expect(browser.notifications.updated).toEqual([uri]));
   server.clock.advance(120_000);
   await wait(1_500);
   await staff.update_program({ programId, version: 1, name: "Second" });
   await wait(1_000);
-  expect(browser.heard.updated).toEqual([uri]);
+  expect(browser.notifications.updated).toEqual([uri]);
 });
 
 describe("clients that know only the address of the server", () => {

@@ -45,18 +45,18 @@ async function open(config: Config): Promise<{ app: App; token: string }> {
 
 /** Creates a client that records all messages it gets. */
 function clientOn(transport: Transport, mode: (typeof revisions)[keyof typeof revisions]) {
-  const heard: JSONRPCMessage[] = [];
+  const notifications: JSONRPCMessage[] = [];
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
   onTestFinished(() => client.close());
   const connect = async () => {
     await client.connect(transport);
     const { onmessage } = transport;
     transport.onmessage = (message, extra) => {
-      heard.push(message);
+      notifications.push(message);
       onmessage?.(message, extra);
     };
   };
-  return { client, connect, heard };
+  return { client, connect, notifications };
 }
 
 function answerHandshake(config: Config, transport: StdioTransport): StartupHandshake {
@@ -96,7 +96,7 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
     const config = configOf({});
     const [here, there] = createStdioPair();
     const handshake = answerHandshake(config, there);
-    const { client, connect, heard } = clientOn(here, mode);
+    const { client, connect, notifications } = clientOn(here, mode);
     await connect();
     await client.listTools();
     const calling = client.callTool({ name: "get_connection", arguments: {} });
@@ -105,7 +105,7 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
     app.connectStdio(token, handshake.transport);
     expect((await calling).structuredContent).toMatchObject({ data: { upstream: "embedded" } });
     expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
-    const ids = heard.flatMap((message) => ("id" in message ? [message.id] : []));
+    const ids = notifications.flatMap((message) => ("id" in message ? [message.id] : []));
     expect(new Set(ids).size).toBe(ids.length);
   });
 });

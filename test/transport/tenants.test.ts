@@ -21,7 +21,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 import { waitFor } from "../support/wait.ts";
 
 describe("two tenants with their own product tokens, on one process before a remote service", () => {
-  async function scene(environment: Record<string, string> = {}, service: Record<string, string> = {}) {
+  async function openSetup(environment: Record<string, string> = {}, service: Record<string, string> = {}) {
     const { server, close } = await openTestServer(service);
     onTestFinished(close);
     const app = await openRemote(server.origin, environment, { clock: server.clock });
@@ -32,26 +32,26 @@ describe("two tenants with their own product tokens, on one process before a rem
   }
 
   test.each(clientsOverHttp)("get their own data through clients of %s", async (_, connect) => {
-    const { one, two } = await scene();
-    const scenes = await Promise.all(
+    const { one, two } = await openSetup();
+    const setups = await Promise.all(
       [one, two].map(async (tenant) => ({
         program: await tenant.seed.program(),
         client: await connect(tenant, await tenant.token()),
       })),
     );
-    for (const { client, program } of [...scenes, ...scenes]) {
+    for (const { client, program } of [...setups, ...setups]) {
       expect((await client.call("list_programs", {})).structuredContent?.data).toEqual([program]);
     }
-    const foreign = await scenes[1]?.client.call("get_program", { programId: scenes[0]?.program.programId });
+    const foreign = await setups[1]?.client.call("get_program", { programId: setups[0]?.program.programId });
     expect(readError(foreign as NonNullable<typeof foreign>).code).toBe("not_found");
   });
 
   test("get their own answers to concurrent requests with the same JSON-RPC id", async () => {
-    const { one, two } = await scene();
-    const scenes = await Promise.all(
+    const { one, two } = await openSetup();
+    const setups = await Promise.all(
       [one, two].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
     );
-    const rounds = Array.from({ length: 20 }, () => scenes).flat();
+    const rounds = Array.from({ length: 20 }, () => setups).flat();
     const answers = await Promise.all(
       rounds.map(({ each, token }) => postMcp(each, token, callTool("list_programs", {}, { id: 7 }))),
     );
@@ -64,7 +64,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("each learn only their own token's scopes", async () => {
-    const { one, two } = await scene({ PROGRAMME_SCOPES: "" });
+    const { one, two } = await openSetup({ PROGRAMME_SCOPES: "" });
     const [few, all] = [await one.token(["programs:read"]), await two.token()];
     const before = await toolNames(one, few);
     expect(before).toContain("list_reviewers");
@@ -75,7 +75,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("each lose only their own revoked token", async () => {
-    const { one, two, app } = await scene();
+    const { one, two, app } = await openSetup();
     const [unknown, good] = [createRandomToken(), await two.token()];
     expect(readError(await readCalled(one, unknown, "list_programs", {})).code).toBe("invalid_token");
     expect((await postMcp(one, unknown, listTools)).status).toBe(401);
@@ -84,7 +84,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("each use up only their own rate limit and export quota", async () => {
-    const { one, two } = await scene({ PROGRAMME_REQUESTS_PER_MINUTE: "4" });
+    const { one, two } = await openSetup({ PROGRAMME_REQUESTS_PER_MINUTE: "4" });
     const [mine, theirs] = [await one.token(), await two.token()];
     const { programId } = await one.seed.program();
     const other = await two.seed.program();
@@ -97,7 +97,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("cannot use each other's session ids", async () => {
-    const { one, two } = await scene();
+    const { one, two } = await openSetup();
     const [mine, theirs] = [await one.token(), await two.token()];
     const session = await openSession(one, mine);
     expect((await postMcp(one, mine, listTools, session)).status).toBe(200);
@@ -106,7 +106,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("can confirm only their own calls", async () => {
-    const { one, two } = await scene({ PROGRAMME_CONFIRM: "ask" });
+    const { one, two } = await openSetup({ PROGRAMME_CONFIRM: "ask" });
     const [mine, theirs, third] = [await one.token(), await two.token(), await one.token()];
     const { submissionId, version } = await one.seed.submission({ state: "IN_REVIEW" });
     const args = { submissionId, version, reason: "Out of scope" };
@@ -123,7 +123,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("can resolve only their own handles", async () => {
-    const { one, two } = await scene({ PROGRAMME_PRIVACY: "pseudonymize" });
+    const { one, two } = await openSetup({ PROGRAMME_PRIVACY: "pseudonymize" });
     const [mine, theirs] = [await one.token(), await two.token()];
     const given = { primaryEmail: "same@example.org" };
     const { personId } = await one.seed.person(given);
@@ -135,7 +135,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("see person fields by their own schema only", async () => {
-    const { one, two } = await scene({ PROGRAMME_SCOPES: scopesWithout(sensitiveScope).join() });
+    const { one, two } = await openSetup({ PROGRAMME_SCOPES: scopesWithout(sensitiveScope).join() });
     const customFields = { [personFieldIds.standard]: "weaving" };
     const schema = await one.seed.personSchema();
     const fields = schema.fields.map((field) => ({ ...field, sensitivity: "pii" as const }));
@@ -150,7 +150,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("can use the same idempotency key for different changes", async () => {
-    const { one, two } = await scene();
+    const { one, two } = await openSetup();
     const meta = { [idempotencyMetaKey]: "run-1" };
     for (const tenant of [one, two]) {
       const { programId, version } = await tenant.seed.program();
@@ -164,15 +164,15 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("are notified only of their own token's scopes", async () => {
-    const { one, two } = await scene({ PROGRAMME_SCOPES: "" });
+    const { one, two } = await openSetup({ PROGRAMME_SCOPES: "" });
     const [few, all] = [await one.token(["programs:read"]), await two.token()];
     const connect = browsers["2026-07-28 over HTTP"] as (typeof browsers)[string];
     const [mine, theirs] = [await connect(one, few), await connect(two, all)];
     await mine.follow();
     await theirs.follow();
     await readCalled(one, few, "list_reviewers", {});
-    await waitFor(() => expect(mine.heard.lists).toContain("tools"));
+    await waitFor(() => expect(mine.notifications.lists).toContain("tools"));
     await wait(200);
-    expect(theirs.heard.lists).toEqual([]);
+    expect(theirs.notifications.lists).toEqual([]);
   });
 });

@@ -9,14 +9,14 @@ import { selfSigned } from "../support/servers/certificate.ts";
 
 const envelope = JSON.stringify({ success: true, data: [] });
 
-async function listening(server: NetServer): Promise<number> {
+async function listenOnFreePort(server: NetServer): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
 
-function clientOf(origin: string, options: Partial<HttpClientOptions> = {}) {
+function createClient(origin: string, options: Partial<HttpClientOptions> = {}) {
   const client = createHttpClient({ origin, env: {}, connectTimeoutMs: 30_000, answerTimeoutMs: 30_000, ...options });
   onTestFinished(() => client.close());
   const get = (path = "/", signal = AbortSignal.timeout(60_000)) =>
@@ -31,7 +31,7 @@ describe("connections", () => {
     let connections = 0;
     const server = createServer((_, response) => void setTimeout(() => response.end(envelope), 5));
     server.on("connection", () => (connections += 1));
-    const { get } = clientOf(`http://127.0.0.1:${await listening(server)}`);
+    const { get } = createClient(`http://127.0.0.1:${await listenOnFreePort(server)}`);
     for (let round = 0; round < 50; round += 1) await get();
     expect(connections).toBeLessThan(5);
     await Promise.all(Array.from({ length: 200 }, () => get()));
@@ -41,17 +41,19 @@ describe("connections", () => {
 
   test("fail where nothing listens, and time out where nothing answers", async () => {
     const mute = createNetServer(() => undefined);
-    const origin = `https://127.0.0.1:${await listening(mute)}`;
+    const origin = `https://127.0.0.1:${await listenOnFreePort(mute)}`;
     const refusal = (cause: string) => ({ code: "upstream_unreachable", details: { cause } });
-    const impatient = clientOf(origin, { connectTimeoutMs: 500 });
+    const impatient = createClient(origin, { connectTimeoutMs: 500 });
     await expect(impatient.get()).rejects.toMatchObject(refusal("it does not accept connections"));
     const nowhere = "http://127.0.0.1:1";
-    await expect(clientOf(nowhere).get()).rejects.toMatchObject(refusal("nothing listens there"));
+    await expect(createClient(nowhere).get()).rejects.toMatchObject(refusal("nothing listens there"));
   });
 
   test("end when the client is closed, with requests in flight", async () => {
     const server = createServer(() => undefined);
-    const { client, get } = clientOf(`http://127.0.0.1:${await listening(server)}`, { answerTimeoutMs: 600_000 });
+    const { client, get } = createClient(`http://127.0.0.1:${await listenOnFreePort(server)}`, {
+      answerTimeoutMs: 600_000,
+    });
     const pending = expect(get()).rejects.toThrow();
     await once(server, "request");
     await client.close();
@@ -64,11 +66,11 @@ describe("encryption", () => {
   const respond: RequestListener = (_, response) => void response.end(envelope);
 
   test("needs a trusted certificate, or the operator's CA file", async () => {
-    const origin = `https://127.0.0.1:${await listening(createTlsServer(good, respond))}`;
+    const origin = `https://127.0.0.1:${await listenOnFreePort(createTlsServer(good, respond))}`;
     const refusal = { code: "upstream_untrusted", details: { cause: "its certificate is not trusted" } };
-    await expect(clientOf(origin).get()).rejects.toMatchObject(refusal);
-    await expect(clientOf(origin, { ca: selfSigned(local).cert }).get()).rejects.toMatchObject(refusal);
-    expect(await clientOf(origin, { ca: good.cert }).get()).toMatchObject({ status: 200, text: envelope });
+    await expect(createClient(origin).get()).rejects.toMatchObject(refusal);
+    await expect(createClient(origin, { ca: selfSigned(local).cert }).get()).rejects.toMatchObject(refusal);
+    expect(await createClient(origin, { ca: good.cert }).get()).toMatchObject({ status: 200, text: envelope });
   });
 
   test.each([
@@ -77,8 +79,8 @@ describe("encryption", () => {
   ])("with a certificate that is %s is refused, and the token is not sent", async (cause, certificate) => {
     const requests: IncomingMessage[] = [];
     const server = createTlsServer(certificate, (request) => void requests.push(request));
-    const origin = `https://127.0.0.1:${await listening(server)}`;
-    await expect(clientOf(origin, { ca: certificate.cert }).get()).rejects.toMatchObject({
+    const origin = `https://127.0.0.1:${await listenOnFreePort(server)}`;
+    await expect(createClient(origin, { ca: certificate.cert }).get()).rejects.toMatchObject({
       code: "upstream_untrusted",
       details: { cause: expect.stringContaining(cause) },
     });
@@ -93,7 +95,7 @@ describe("encryption", () => {
       setTimeout(() => response.end(envelope), 20);
     });
     server.on("session", () => (sessions += 1));
-    const { get } = clientOf(`https://localhost:${await listening(server)}`, { ca: good.cert });
+    const { get } = createClient(`https://localhost:${await listenOnFreePort(server)}`, { ca: good.cert });
     const answers = await Promise.all(Array.from({ length: 50 }, () => get()));
     expect(answers.every(({ text }) => text === envelope)).toBe(true);
     expect([[...versions], sessions]).toEqual([["2.0"], 1]);
@@ -106,11 +108,11 @@ describe("encryption", () => {
       const timer = setInterval(() => response.write(" "), 50);
       response.on("close", () => clearInterval(timer));
     });
-    const port = await listening(server);
+    const port = await listenOnFreePort(server);
     const sessions = new Set<{ destroy(): void }>();
     server.on("session", (session) => void sessions.add(session));
     onTestFinished(() => void [...sessions].map((session) => session.destroy()));
-    const { get } = clientOf(`https://localhost:${port}`, { ca: good.cert });
+    const { get } = createClient(`https://localhost:${port}`, { ca: good.cert });
     await expect(get("/", AbortSignal.timeout(1_000))).rejects.toThrow();
   });
 });
@@ -131,7 +133,7 @@ async function openProxy(port: number, status = 200) {
     });
     for (const end of [socket, tunnel]) end.on("error", () => undefined);
   });
-  return { url: `http://127.0.0.1:${await listening(proxy)}`, asked };
+  return { url: `http://127.0.0.1:${await listenOnFreePort(proxy)}`, asked };
 }
 
 describe("an HTTP proxy", () => {
@@ -139,25 +141,25 @@ describe("an HTTP proxy", () => {
   const origin = "https://programme.example";
 
   const serving = async (listener: RequestListener = (_, response) => void response.end(envelope)) =>
-    listening(createTlsServer(service, listener));
+    listenOnFreePort(createTlsServer(service, listener));
 
   test.each(["HTTPS_PROXY", "https_proxy"])("named by %s tunnels TLS to the service", async (name) => {
     const proxy = await openProxy(await serving());
-    const { get } = clientOf(origin, { ca: service.cert, env: { [name]: proxy.url.replace("//", "//me:pass@") } });
+    const { get } = createClient(origin, { ca: service.cert, env: { [name]: proxy.url.replace("//", "//me:pass@") } });
     expect(await get()).toMatchObject({ status: 200, text: envelope });
     expect(proxy.asked).toEqual([`CONNECT programme.example:443 Basic ${btoa("me:pass")}`]);
-    await expect(clientOf(origin, { env: { [name]: proxy.url } }).get()).rejects.toMatchObject({
+    await expect(createClient(origin, { env: { [name]: proxy.url } }).get()).rejects.toMatchObject({
       code: "upstream_untrusted",
     });
   });
 
   test("is used with the same connection limit and timeouts", async () => {
     const silent = await openProxy(await serving(() => undefined));
-    const slow = clientOf(origin, { ca: service.cert, env: { HTTPS_PROXY: silent.url }, answerTimeoutMs: 500 });
+    const slow = createClient(origin, { ca: service.cert, env: { HTTPS_PROXY: silent.url }, answerTimeoutMs: 500 });
     await expect(slow.get()).rejects.toMatchObject({ code: "upstream_timeout" });
 
     const proxy = await openProxy(await serving((_, response) => void setTimeout(() => response.end(envelope), 20)));
-    const { get } = clientOf(origin, { ca: service.cert, env: { HTTPS_PROXY: proxy.url } });
+    const { get } = createClient(origin, { ca: service.cert, env: { HTTPS_PROXY: proxy.url } });
     await Promise.all(Array.from({ length: 150 }, () => get()));
     expect(proxy.asked.length).toBeLessThanOrEqual(64);
   });
@@ -167,24 +169,24 @@ describe("an HTTP proxy", () => {
     ["that asks who is there", 407, "upstream_unreachable"],
   ])("%s is distinguished from the service", async (_, status, code) => {
     const proxy = await openProxy(0, status);
-    const { get } = clientOf(origin, { env: { HTTPS_PROXY: proxy.url } });
+    const { get } = createClient(origin, { env: { HTTPS_PROXY: proxy.url } });
     await expect(get()).rejects.toMatchObject({ code, details: { cause: "the proxy does not lead there" } });
   });
 
   test("that is down is reported as unreachable", async () => {
-    const { get } = clientOf(origin, { env: { HTTPS_PROXY: "http://127.0.0.1:1" } });
+    const { get } = createClient(origin, { env: { HTTPS_PROXY: "http://127.0.0.1:1" } });
     await expect(get()).rejects.toMatchObject({ code: "upstream_unreachable" });
   });
 
   test("is not used for hosts in NO_PROXY nor for this machine", async () => {
     const proxy = await openProxy(0);
     const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, NO_PROXY: ".example,other.test" };
-    await expect(clientOf("https://nowhere.example", { env }).get()).rejects.toMatchObject({
+    await expect(createClient("https://nowhere.example", { env }).get()).rejects.toMatchObject({
       code: "upstream_unreachable",
     });
-    const port = await listening(createServer((_, response) => void response.end(envelope)));
-    expect((await clientOf(`http://127.0.0.1:${port}`, { env }).get()).text).toBe(envelope);
-    expect((await clientOf(`http://localhost:${port}`, { env }).get()).text).toBe(envelope);
+    const port = await listenOnFreePort(createServer((_, response) => void response.end(envelope)));
+    expect((await createClient(`http://127.0.0.1:${port}`, { env }).get()).text).toBe(envelope);
+    expect((await createClient(`http://localhost:${port}`, { env }).get()).text).toBe(envelope);
     expect(proxy.asked).toEqual([]);
   });
 });

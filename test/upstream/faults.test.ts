@@ -5,7 +5,7 @@ import { openRemoteSetup } from "./remote-setup.ts";
 
 const timeoutSeconds = 5;
 
-const stage = ({ onTestFinished }: TestContext, environment: Record<string, string> = {}) =>
+const openSetup = ({ onTestFinished }: TestContext, environment: Record<string, string> = {}) =>
   openRemoteSetup({
     environment: { PROGRAMME_TIMEOUT_SECONDS: String(timeoutSeconds), ...environment },
     finishing: onTestFinished,
@@ -36,7 +36,7 @@ describe.concurrent("a remote service that fails once", () => {
     ,
     behaviour,
   ], context) => {
-    const { server, proxy, agent, token, lines } = await stage(context);
+    const { server, proxy, agent, token, lines } = await openSetup(context);
     const program = await server.seed.program({ name: "A call" });
     proxy.behave(firstTime(behaviour));
     const { result, seconds } = await timed(agent.call("list_programs"));
@@ -59,7 +59,7 @@ describe.concurrent("a remote service that keeps failing", () => {
     ,
     behaviour,
   ], context) => {
-    const { server, proxy, agent, token, lines } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
+    const { server, proxy, agent, token, lines } = await openSetup(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
     await server.seed.program();
     proxy.behave(() => behaviour);
     const [read, write] = await Promise.all([
@@ -84,7 +84,7 @@ describe.concurrent("a remote service that keeps failing", () => {
     name,
     behaviour,
   ], context) => {
-    const { proxy, agent, token, lines } = await stage(context);
+    const { proxy, agent, token, lines } = await openSetup(context);
     proxy.behave(() => behaviour);
     const { error } = await agent.call("list_programs");
     expect(proxy.requests).toHaveLength(1);
@@ -95,7 +95,7 @@ describe.concurrent("a remote service that keeps failing", () => {
   });
 
   test("a write that fails with 500 is reported as possibly applied", async (context) => {
-    const { proxy, agent } = await stage(context);
+    const { proxy, agent } = await openSetup(context);
     proxy.behave(() => lastingFaults["answers 500"]);
     const { error } = await agent.call("create_person", person("x"));
     expect(error?.code).toBe("upstream_uncertain");
@@ -103,7 +103,7 @@ describe.concurrent("a remote service that keeps failing", () => {
   });
 
   test("a call to a port where nothing listens reports that nothing was changed", async (context) => {
-    const { proxy, agent } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
+    const { proxy, agent } = await openSetup(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
     await proxy.close();
     const { error } = await agent.call("create_person", person("x"));
     expect(error?.code).toBe("upstream_unreachable");
@@ -113,7 +113,7 @@ describe.concurrent("a remote service that keeps failing", () => {
 
 describe("while a remote service is down", () => {
   test("calls fail at once, and succeed again after one trial call", async (context) => {
-    const { proxy, server, app, token, agent } = await stage(context);
+    const { proxy, server, app, token, agent } = await openSetup(context);
     proxy.behave(() => passingFaults["answers 503"]);
     await Promise.all([agent.call("list_programs"), agent.call("list_programs")]);
     const asked = proxy.requests.length;
@@ -139,7 +139,7 @@ test.for([
   "2026-07-28",
   "2025-11-25",
 ])("the request to the service is cancelled when the client cancels a call (%s)", async (revision, context) => {
-  const { proxy, app, token, agent, lines } = await stage(context);
+  const { proxy, app, token, agent, lines } = await openSetup(context);
   const client = revision === "over stdio" ? agent : await agentOverHttp(app, token, revision, context.onTestFinished);
   const gone = Promise.withResolvers<void>();
   // What looks whether the token is known may be under way too.

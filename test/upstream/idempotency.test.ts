@@ -5,12 +5,12 @@ import { type Agent, openAgent } from "./agent.ts";
 import { drop, status } from "./misbehaving-proxy.ts";
 import { openRemoteSetup } from "./remote-setup.ts";
 
-interface World {
+interface Setup {
   readonly server: TestServer;
   readonly agent: Agent;
 }
 
-const worlds: Record<string, () => Promise<World>> = {
+const setups: Record<string, () => Promise<Setup>> = {
   "the embedded service": async () => {
     const { server, close } = await openTestServer();
     onTestFinished(close);
@@ -21,29 +21,29 @@ const worlds: Record<string, () => Promise<World>> = {
 
 const repeated = "earlier identical call";
 
-describe.each(Object.entries(worlds))("a call with its caller's own key, to %s", (_, open) => {
+describe.each(Object.entries(setups))("a call with its caller's own key, to %s", (_, open) => {
   const person = { kinds: ["contact"], provenance: { source: "test" } };
-  const persons = ({ server }: World) => server.app.store.reader(server.businessId).find("persons", {}, { limit: 10 });
+  const persons = ({ server }: Setup) => server.app.store.reader(server.businessId).find("persons", {}, { limit: 10 });
 
   test("is applied once, and repetitions get the first answer", async () => {
-    const world = await open();
-    const first = await world.agent.call("create_person", person, { key: "run-7/step-1" });
-    const again = await world.agent.call("create_person", person, { key: "run-7/step-1" });
+    const setup = await open();
+    const first = await setup.agent.call("create_person", person, { key: "run-7/step-1" });
+    const again = await setup.agent.call("create_person", person, { key: "run-7/step-1" });
     expect(again.data).toEqual(first.data);
     expect(first.notes?.join()).not.toContain(repeated);
     expect(again.notes?.join()).toContain(repeated);
-    expect(await persons(world)).toHaveLength(1);
-    await world.agent.call("create_person", person, { key: "run-8/step-1" });
-    await world.agent.call("create_person", person);
-    await world.agent.call("create_person", person);
-    expect(await persons(world)).toHaveLength(4);
+    expect(await persons(setup)).toHaveLength(1);
+    await setup.agent.call("create_person", person, { key: "run-8/step-1" });
+    await setup.agent.call("create_person", person);
+    await setup.agent.call("create_person", person);
+    expect(await persons(setup)).toHaveLength(4);
   });
 
   test("is another call on another record, and with another body", async () => {
-    const world = await open();
-    const [one, two] = [await world.server.seed.submission(), await world.server.seed.submission()];
+    const setup = await open();
+    const [one, two] = [await setup.server.seed.submission(), await setup.server.seed.submission()];
     const withdraw = (submissionId: string, reason: string) =>
-      world.agent.call("withdraw_submission", { submissionId, reason, version: 0 }, { key: "withdrawals" });
+      setup.agent.call("withdraw_submission", { submissionId, reason, version: 0 }, { key: "withdrawals" });
     const outcomes = [
       await withdraw(one.submissionId, "Asked to"),
       await withdraw(two.submissionId, "Asked to"),
@@ -60,22 +60,22 @@ describe.each(Object.entries(worlds))("a call with its caller's own key, to %s",
   });
 
   test.for(["", 7, null, "x".repeat(256), {}])("that is invalid (%j) is refused", async (key) => {
-    const world = await open();
-    const { error } = await world.agent.call("create_person", person, { key });
+    const setup = await open();
+    const { error } = await setup.agent.call("create_person", person, { key });
     expect(error).toMatchObject({ code: "validation_failed" });
     expect(error?.details.issues[0].path).toBe("_meta.programme-mcp/idempotencyKey");
-    expect(await persons(world)).toEqual([]);
-    expect((await world.agent.call("list_persons", {}, { key })).data).toEqual([]);
+    expect(await persons(setup)).toEqual([]);
+    expect((await setup.agent.call("list_persons", {}, { key })).data).toEqual([]);
   });
 
   test("may be any text", async () => {
-    const world = await open();
+    const setup = await open();
     for (const key of ["x".repeat(255), "Schritt 1 · ü \n 日本"]) {
       for (let times = 0; times < 2; times += 1) {
-        expect((await world.agent.call("create_person", person, { key })).error).toBeUndefined();
+        expect((await setup.agent.call("create_person", person, { key })).error).toBeUndefined();
       }
     }
-    expect(await persons(world)).toHaveLength(2);
+    expect(await persons(setup)).toHaveLength(2);
   });
 });
 

@@ -11,7 +11,7 @@ const version = 0;
 const reason = "For the test";
 
 /** A round with two submissions in review and two reviewers, one of whom has one of them. */
-async function roundOf({ server }: RemoteSetup) {
+async function seedRound({ server }: RemoteSetup) {
   const { seed } = server;
   const { programId } = await seed.program({ name: "Open call" });
   const { trackId } = await seed.track({ programId });
@@ -43,9 +43,9 @@ describe("the confirmation preview with a remote service", () => {
   });
 
   test("of a submission: its state, its round, the assignments that end and whose they are", async () => {
-    const stage = await openRemoteSetup({ environment: asking });
-    const { roof: submissionId, roundId, rita } = await roundOf(stage);
-    const outcome = await stage.agent.call("eliminate_submission", { submissionId, reason, version });
+    const setup = await openRemoteSetup({ environment: asking });
+    const { roof: submissionId, roundId, rita } = await seedRound(setup);
+    const outcome = await setup.agent.call("eliminate_submission", { submissionId, reason, version });
     expect(lines(outcome)).toEqual([
       `Eliminate submission ${submissionId}?`,
       `Reason: “${reason}”`,
@@ -55,10 +55,10 @@ describe("the confirmation preview with a remote service", () => {
   });
 
   test("of many assignments: who gets what, and what is there already", async () => {
-    const stage = await openRemoteSetup({ environment: asking });
-    const { roundId, roof, tower, rita, omar } = await roundOf(stage);
+    const setup = await openRemoteSetup({ environment: asking });
+    const { roundId, roof, tower, rita, omar } = await seedRound(setup);
     const args = { roundId, submissionIds: [roof, tower], reviewerIds: [rita, omar] };
-    expect(lines(await stage.agent.call("bulk_assign_reviewers", args))).toEqual([
+    expect(lines(await setup.agent.call("bulk_assign_reviewers", args))).toEqual([
       `Assign reviewers in round ${roundId}?`,
       "3 assignments for 2 reviewers",
       `“Omar Diaz” (${omar}) gets 2: “A light roof” (${roof}), “A tower” (${tower})`,
@@ -69,9 +69,9 @@ describe("the confirmation preview with a remote service", () => {
   });
 
   test("of automatic assignment: what the service's own plan starts from", async () => {
-    const stage = await openRemoteSetup({ environment: asking });
-    const { roundId, rita, omar } = await roundOf(stage);
-    expect(lines(await stage.agent.call("auto_assign_reviewers", { roundId }))).toEqual([
+    const setup = await openRemoteSetup({ environment: asking });
+    const { roundId, rita, omar } = await seedRound(setup);
+    expect(lines(await setup.agent.call("auto_assign_reviewers", { roundId }))).toEqual([
       `Assign reviewers in round ${roundId} by the rules?`,
       "The service makes the plan when it is called. It starts from:",
       "2 submissions in review, 3 reviews missing",
@@ -82,88 +82,88 @@ describe("the confirmation preview with a remote service", () => {
   });
 
   test("of one assignment, found in the list; of feedback, which cannot be read before", async () => {
-    const stage = await openRemoteSetup({ environment: asking });
-    const { taken, rita } = await roundOf(stage);
+    const setup = await openRemoteSetup({ environment: asking });
+    const { taken, rita } = await seedRound(setup);
     const { assignmentId } = taken;
-    expect(lines(await stage.agent.call("delete_assignment", { assignmentId }))).toEqual([
+    expect(lines(await setup.agent.call("delete_assignment", { assignmentId }))).toEqual([
       `Remove review assignment ${assignmentId}?`,
       `1 review assignment end, unfinished reviews are lost: “Rita Okafor” (${rita}) (assigned)`,
     ]);
-    expect(lines(await stage.agent.call("delete_assignment", { assignmentId: "asg_none" }))[1]).toBe(
+    expect(lines(await setup.agent.call("delete_assignment", { assignmentId: "asg_none" }))[1]).toBe(
       "1 review assignment end, unfinished reviews are lost: asg_none (in a state that cannot be read)",
     );
-    expect(lines(await stage.agent.call("release_feedback", { feedbackId: "fbk_1" }))).toEqual([
+    expect(lines(await setup.agent.call("release_feedback", { feedbackId: "fbk_1" }))).toEqual([
       "Release feedback fbk_1 to its applicant?",
       "Feedback fbk_1 becomes visible to its applicant",
     ]);
   });
 
   test("of an assignment that moves, and of an invitation, which the service words", async () => {
-    const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "pseudonymize" } });
-    const { taken, rita, omar, tower, roof } = await roundOf(stage);
+    const setup = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "pseudonymize" } });
+    const { taken, rita, omar, tower, roof } = await seedRound(setup);
     const { assignmentId } = taken;
     const move = { assignmentId, newReviewerId: omar, version, reason };
-    expect(lines(await stage.agent.call("reassign_assignment", move)).slice(1)).toEqual([
+    expect(lines(await setup.agent.call("reassign_assignment", move)).slice(1)).toEqual([
       `Reason: “${reason}”`,
       `1 review assignment end, unfinished reviews are lost: “Rita Okafor” (${rita}) (assigned)`,
       "1 assignment for 1 reviewer",
       `“Omar Diaz” (${omar}) gets 1: “A light roof” (${roof})`,
     ]);
     expect(tower).not.toBe(roof);
-    const stale = await stage.agent.call("reassign_assignment", { ...move, version: 7 });
+    const stale = await setup.agent.call("reassign_assignment", { ...move, version: 7 });
     expect(stale.error?.code).toBe("version_conflict");
-    const unknown = await stage.agent.call("reassign_assignment", { ...move, assignmentId: "asg_none" });
+    const unknown = await setup.agent.call("reassign_assignment", { ...move, assignmentId: "asg_none" });
     expect(lines(unknown).at(-1)).toBe(`“Omar Diaz” (${omar}) gets 1: a submission that cannot be read`);
     const invitation = { email: "ida@example.org", firstName: "Ida", programName: "Open call", message: "Please join" };
-    expect(lines(await stage.agent.call("invite_reviewer", invitation))).toEqual([
+    expect(lines(await setup.agent.call("invite_reviewer", invitation))).toEqual([
       "Invite a reviewer?",
       expect.stringMatching(/^New reviewer: “Ida” \(\S+[@.]handle\.invalid\), as reviewer$/),
       "1 e-mail to reviewers, in the service's own words, with a link that accepts the invitation",
       expect.stringMatching(/^To: \S+[@.]handle\.invalid$/),
       "It contains: “Open call: Please join”",
     ]);
-    const confirmation = (await stage.agent.call("invite_reviewer", invitation)).confirmation?.token;
-    const done = await stage.agent.call("invite_reviewer", { ...invitation, confirmation });
+    const confirmation = (await setup.agent.call("invite_reviewer", invitation)).confirmation?.token;
+    const done = await setup.agent.call("invite_reviewer", { ...invitation, confirmation });
     expect(done.data).toMatchObject({ firstName: "Ida", status: "invited" });
   });
 
   test("of a merge, a reference, a programme, e-mail and an export", async () => {
-    const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "pseudonymize" } });
-    const { seed } = stage.server;
+    const setup = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "pseudonymize" } });
+    const { seed } = setup.server;
     const externalRefs = [
       { namespace: "crm", objectType: "contact", externalId: "7" },
       { namespace: "crm", objectType: "contact", externalId: "8" },
     ];
     const [source, target] = [await seed.person({ externalRefs }), await seed.person()];
     const merge = { personId: source.personId, targetPersonId: target.personId, sourceVersion: 0, targetVersion: 0 };
-    expect(lines(await stage.agent.call("merge_person", merge)).slice(1)).toEqual([
+    expect(lines(await setup.agent.call("merge_person", merge)).slice(1)).toEqual([
       `Survives: person ${target.personId}`,
       `Becomes inactive for good: person ${source.personId}`,
       "Changes in the survivor: externalRefs",
     ]);
     const ref = { personId: source.personId, ...externalRefs[1], version };
-    expect(lines(await stage.agent.call("remove_person_external_ref", ref)).slice(1)).toEqual([
+    expect(lines(await setup.agent.call("remove_person_external_ref", ref)).slice(1)).toEqual([
       `Person ${source.personId} loses its reference in “crm” (“contact”)`,
     ]);
     const { programId } = await seed.program({ name: "Open call" });
     const move = { programId, version, lifecycleStatus: "archived" };
     for (const change of [move, { ...move, version: undefined }]) {
-      expect(lines(await stage.agent.call("update_program", change)).slice(1)).toEqual([
+      expect(lines(await setup.agent.call("update_program", change)).slice(1)).toEqual([
         "Programme “Open call”: underway → archived",
       ]);
     }
     const reviewers = { reviewerIds: ["rvw_1", "rvw_2"], subject: "Reminder", body: "Dear all" };
-    expect(lines(await stage.agent.call("send_bulk_email", { programId, reviewers })).slice(1)).toEqual([
+    expect(lines(await setup.agent.call("send_bulk_email", { programId, reviewers })).slice(1)).toEqual([
       "2 e-mails to reviewers, subject “Reminder”, 8 characters",
       "To: rvw_1, rvw_2",
       "It begins: “Dear all”",
     ]);
     const { email } = await seed.applicant({ name: "Ann Lee", programIds: [programId] });
     const applicants = { applicantEmails: [email, "bo@example.org"], subject: "Reminder", body: "Dear all" };
-    expect(lines(await stage.agent.call("send_bulk_email", { programId, applicants }))[2]).toMatch(
+    expect(lines(await setup.agent.call("send_bulk_email", { programId, applicants }))[2]).toMatch(
       /^To: “Ann Lee” \(\S+[@.]handle\.invalid\), \S+[@.]handle\.invalid$/,
     );
-    expect(lines(await stage.agent.call("create_export", { programId, state: "WINNER" })).slice(1)).toEqual([
+    expect(lines(await setup.agent.call("create_export", { programId, state: "WINNER" })).slice(1)).toEqual([
       `Programme “Open call” (${programId}), only state WINNER`,
       "The file holds names and addresses of applicants and reviewers, submissions, scores and comments",
       "It shows addresses in clear text. The agent gets no link to it",
@@ -171,9 +171,9 @@ describe("the confirmation preview with a remote service", () => {
   });
 
   test("shows only what the token may read", async () => {
-    const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_SCOPES: "" } });
-    const { roof, tower, rita, taken, roundId, programId } = await roundOf(stage);
-    const { server, app } = stage;
+    const setup = await openRemoteSetup({ environment: { ...asking, PROGRAMME_SCOPES: "" } });
+    const { roof, tower, rita, taken, roundId, programId } = await seedRound(setup);
+    const { server, app } = setup;
     const writes = scopes.filter((scope): scope is Scope => scope.endsWith(":write"));
     const blind = await openAgent(app, await server.token(writes));
     const asked: [Parameters<Agent["call"]>[0], Record<string, unknown>, string][] = [
@@ -206,25 +206,25 @@ describe("a confirmed call with a remote service", () => {
     (await server.app.store.reader(server.businessId).get("submissions", submissionId))?.state;
 
   test("is executed once: a confirmation token cannot be reused", async () => {
-    const stage = await openRemoteSetup({ environment: asking });
-    const { submissionId, programId } = await stage.server.seed.submission();
+    const setup = await openRemoteSetup({ environment: asking });
+    const { submissionId, programId } = await setup.server.seed.submission();
     const args = { submissionId, reason, version };
-    const { confirmation } = await stage.agent.call("withdraw_submission", args);
-    expect(await stateOf(stage, submissionId)).toBe("DRAFT");
-    const done = await stage.agent.call("withdraw_submission", { ...args, confirmation: confirmation?.token });
+    const { confirmation } = await setup.agent.call("withdraw_submission", args);
+    expect(await stateOf(setup, submissionId)).toBe("DRAFT");
+    const done = await setup.agent.call("withdraw_submission", { ...args, confirmation: confirmation?.token });
     expect(done.data).toMatchObject({ submissionId, state: "WITHDRAWN" });
 
-    const feedback = await stage.server.seed.feedback({ programId, submissionId });
+    const feedback = await setup.server.seed.feedback({ programId, submissionId });
     const release = { feedbackId: feedback.feedbackId };
-    const token = (await stage.agent.call("release_feedback", release)).confirmation?.token;
-    const twice = [1, 2].map(() => stage.agent.call("release_feedback", { ...release, confirmation: token }));
+    const token = (await setup.agent.call("release_feedback", release)).confirmation?.token;
+    const twice = [1, 2].map(() => setup.agent.call("release_feedback", { ...release, confirmation: token }));
     const codes = (await Promise.all(twice)).map(({ error }) => error?.code);
     expect(codes.toSorted()).toEqual(["confirmation_invalid", undefined]);
   });
 
   test("is not executed after its records changed", async () => {
-    const stage = await openRemoteSetup({ environment: asking });
-    const { roundId, tower, omar, taken, roof: submissionId } = await roundOf(stage);
+    const setup = await openRemoteSetup({ environment: asking });
+    const { roundId, tower, omar, taken, roof: submissionId } = await seedRound(setup);
     const pairs = {
       roundId,
       pairs: [
@@ -232,38 +232,38 @@ describe("a confirmed call with a remote service", () => {
         { submissionId, reviewerId: omar },
       ],
     };
-    const bulk = (await stage.agent.call("bulk_assign_reviewers", pairs)).confirmation;
-    const auto = (await stage.agent.call("auto_assign_reviewers", { roundId })).confirmation;
+    const bulk = (await setup.agent.call("bulk_assign_reviewers", pairs)).confirmation;
+    const auto = (await setup.agent.call("auto_assign_reviewers", { roundId })).confirmation;
     const args = { submissionId, reason, version };
-    const elimination = (await stage.agent.call("eliminate_submission", args)).confirmation;
+    const elimination = (await setup.agent.call("eliminate_submission", args)).confirmation;
 
-    const staff = await stage.server.as("REST");
+    const staff = await setup.server.as("REST");
     await staff.bulk_assign_reviewers({ roundId, pairs: [{ submissionId: tower, reviewerId: omar }] });
-    const again = await stage.agent.call("bulk_assign_reviewers", { ...pairs, confirmation: bulk?.token });
+    const again = await setup.agent.call("bulk_assign_reviewers", { ...pairs, confirmation: bulk?.token });
     expect(lines(again)[0]).toBe(
       `The records have changed since you were asked. Assign reviewers in round ${roundId}?`,
     );
-    const replanned = await stage.agent.call("auto_assign_reviewers", { roundId, confirmation: auto?.token });
+    const replanned = await setup.agent.call("auto_assign_reviewers", { roundId, confirmation: auto?.token });
     expect(lines(replanned)).toContain("2 submissions in review, 2 reviews missing");
     await staff.delete_assignment({ assignmentId: taken.assignmentId });
-    const reasked = await stage.agent.call("eliminate_submission", { ...args, confirmation: elimination?.token });
+    const reasked = await setup.agent.call("eliminate_submission", { ...args, confirmation: elimination?.token });
     expect(lines(reasked)[0]).toMatch(/^The records have changed since you were asked/);
     await staff.eliminate_submission({ submissionId, reason, version });
-    const late = await stage.agent.call("eliminate_submission", { ...args, confirmation: reasked.confirmation?.token });
+    const late = await setup.agent.call("eliminate_submission", { ...args, confirmation: reasked.confirmation?.token });
     expect(late.error).toMatchObject({ code: "version_conflict", details: { currentVersion: 1 } });
   });
 
   test("is not executed while reads fail", async () => {
-    const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_TIMEOUT_SECONDS: "2" } });
-    const { roof: submissionId } = await roundOf(stage);
+    const setup = await openRemoteSetup({ environment: { ...asking, PROGRAMME_TIMEOUT_SECONDS: "2" } });
+    const { roof: submissionId } = await seedRound(setup);
     const args = { submissionId, reason, version };
-    const { confirmation } = await stage.agent.call("eliminate_submission", args);
-    stage.proxy.behave(({ url }) => (url?.includes("/assignments") ? status(500) : undefined));
-    const outcome = await stage.agent.call("eliminate_submission", { ...args, confirmation: confirmation?.token });
+    const { confirmation } = await setup.agent.call("eliminate_submission", args);
+    setup.proxy.behave(({ url }) => (url?.includes("/assignments") ? status(500) : undefined));
+    const outcome = await setup.agent.call("eliminate_submission", { ...args, confirmation: confirmation?.token });
     expect(outcome.error?.code).toBe("upstream_failed");
-    expect(await stateOf(stage, submissionId)).toBe("IN_REVIEW");
-    stage.proxy.behave(() => undefined);
-    const done = await stage.agent.call("eliminate_submission", { ...args, confirmation: confirmation?.token });
+    expect(await stateOf(setup, submissionId)).toBe("IN_REVIEW");
+    setup.proxy.behave(() => undefined);
+    const done = await setup.agent.call("eliminate_submission", { ...args, confirmation: confirmation?.token });
     expect(done.data.state).toBe("ELIMINATED");
   });
 });

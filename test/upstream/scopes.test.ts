@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { browsers, quiet } from "../resources/browsers.ts";
+import { browsers, waitForLateNotifications } from "../resources/browsers.ts";
 import { TestClock } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { openAgent } from "./agent.ts";
@@ -125,10 +125,10 @@ test.each(
   await other?.follow();
   const args = { programId, version, name: "New" };
   await browser?.client.callTool({ name: "update_program", arguments: args });
-  await waitFor(() => expect(browser?.heard.lists).toContain("tools"));
-  await quiet();
-  expect(browser?.heard).toEqual({ updated: [], lists: ["tools", "resources", "prompts"] });
-  expect(other?.heard).toEqual({ updated: [], lists: [] });
+  await waitFor(() => expect(browser?.notifications.lists).toContain("tools"));
+  await waitForLateNotifications();
+  expect(browser?.notifications).toEqual({ updated: [], lists: ["tools", "resources", "prompts"] });
+  expect(other?.notifications).toEqual({ updated: [], lists: [] });
 });
 
 describe("a token that the service does not know", () => {

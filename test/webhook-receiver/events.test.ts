@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { type EventType, events } from "../../src/contract/events.ts";
-import { browse, browsers, quiet, refusal } from "../resources/browsers.ts";
+import { browsers, catchRefusal, connectBrowser, waitForLateNotifications } from "../resources/browsers.ts";
 import { clients, readError, type ToolClient } from "../support/clients/clients.ts";
 import { listAudit } from "../support/data/state.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
@@ -246,7 +246,7 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
     const event = createEvent("payment.failed", clock.now(), { submissionId: "sub_one" });
     await deliver(server.origin, "crm", secret, event);
     const told = [0, 1, 2, 4, 6].map((index) => uris[index] as string);
-    await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(told.toSorted()));
+    await waitFor(() => expect(browser.notifications.updated.toSorted()).toEqual(told.toSorted()));
     await deliver(server.origin, "crm", secret, event);
     // A client gets no notification about events that it may not see.
     await deliver(
@@ -255,8 +255,8 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
       secret,
       createEvent("feedback.released", clock.now(), { submissionId: "sub_two" }),
     );
-    await quiet();
-    expect(browser.heard.updated).toHaveLength(told.length);
+    await waitForLateNotifications();
+    expect(browser.notifications.updated).toHaveLength(told.length);
     const { data, page } = await browser.read("programme://events?submissionId=sub_one&limit=1");
     expect([idsOf(data), page]).toEqual([[event.eventId], { hasMore: false }]);
   });
@@ -265,19 +265,19 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
 test("each event is notified once, own changes included", async () => {
   const server = await open();
   const { programId, version } = await server.seed.program({ lifecycleStatus: "draft" });
-  const browser = await browse(server, await server.token());
+  const browser = await connectBrowser(server, await server.token());
   const uris = ["programme://events", `programme://programs/${programId}`];
   await browser.follow(...uris);
   await (await server.as("REST")).update_program({ programId, lifecycleStatus: "configured", version });
-  await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(uris.toSorted()));
-  await quiet();
-  expect(browser.heard.updated).toHaveLength(2);
+  await waitFor(() => expect(browser.notifications.updated.toSorted()).toEqual(uris.toSorted()));
+  await waitForLateNotifications();
+  expect(browser.notifications.updated).toHaveLength(2);
 });
 
 test("the resource completes types and times, and refuses what it does not know", async () => {
   const server = await open();
   await server.seed.program({ startDate: "2026-03-01T00:00:00.000Z" });
-  const { client } = await browse(server, await server.token());
+  const { client } = await connectBrowser(server, await server.token());
   const { resourceTemplates } = await client.listResourceTemplates();
   const uri = resourceTemplates.find(({ name }: { name: string }) => name === "list_events").uriTemplate;
   const complete = async (name: string, value: string) => {
@@ -286,8 +286,8 @@ test("the resource completes types and times, and refuses what it does not know"
   };
   expect(await complete("type", "pay")).toEqual(["payment.succeeded", "payment.failed", "payment.waived"]);
   expect(await complete("since", "2026-03")).toEqual(["2026-03-01"]);
-  expect(await refusal(client.readResource({ uri: "programme://events?noun=a" }))).toMatchObject({ code: -32602 });
-  expect(await refusal(client.readResource({ uri: "programme://events?since=soon" }))).toMatchObject({
+  expect(await catchRefusal(client.readResource({ uri: "programme://events?noun=a" }))).toMatchObject({ code: -32602 });
+  expect(await catchRefusal(client.readResource({ uri: "programme://events?since=soon" }))).toMatchObject({
     code: -32602,
     data: { code: "validation_failed" },
   });

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createApp, type Webhooks } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { browse, browsers, quiet } from "../resources/browsers.ts";
+import { browsers, connectBrowser, waitForLateNotifications } from "../resources/browsers.ts";
 import { clients, readError, type ToolClient } from "../support/clients/clients.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
@@ -132,20 +132,20 @@ test.each(
   Object.keys(browsers).filter((name) => name.endsWith("HTTP")),
 )("received events are notified to the tokens of their organisation, with %s", async (name) => {
   const { server: testServer, clock, acme, beta, stranger } = await openRemoteProgram();
-  const connect = browsers[name] as typeof browse;
+  const connect = browsers[name] as typeof connectBrowser;
   const uris = ["programme://events", "programme://submissions/sub_one", "programme://programs/prg_one"];
-  const heard = [];
+  const notifications = [];
   for (const { token } of [acme, beta, stranger]) {
     const browser = await connect(testServer, token);
     expect(await browser.follow(...uris)).toEqual(uris);
-    heard.push(browser.heard);
+    notifications.push(browser.notifications);
   }
-  const [ofAcme, ofBeta, ofStranger] = heard;
+  const [ofAcme, ofBeta, ofStranger] = notifications;
   const event = createEvent("submission.state_changed", clock.now(), { submissionId: "sub_one" });
   await deliver(testServer.origin, "acme", acme.secret, event);
   await waitFor(() => expect(ofAcme?.updated.toSorted()).toEqual(uris.slice(0, 2)));
   await deliver(testServer.origin, "acme", acme.secret, event);
-  await quiet();
+  await waitForLateNotifications();
   expect(ofAcme?.updated).toHaveLength(2);
   const changed = createEvent("program.lifecycle_status_changed", clock.now(), { programId: "prg_one" });
   await deliver(testServer.origin, "acme", acme.secret, changed);
@@ -156,7 +156,7 @@ test.each(
 
 test("a subscriber is notified when its token is revoked, without a call", async () => {
   const { server: testServer, clock, acme } = await openRemoteProgram();
-  const browser = await browse(testServer, acme.token);
+  const browser = await connectBrowser(testServer, acme.token);
   await browser.follow("programme://events");
   for (const { tokenId } of await acme.server.app.store.listTokens(acme.server.businessId)) {
     await acme.server.app.store.revokeToken(tokenId, new Date().toISOString());
@@ -165,10 +165,10 @@ test("a subscriber is notified when its token is revoked, without a call", async
   await waitFor(() =>
     expect(testServer.app.upstream.identify(acme.token)).rejects.toMatchObject({ code: "invalid_token" }),
   );
-  await quiet();
+  await waitForLateNotifications();
   await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
-  await quiet();
-  expect(browser.heard.updated).toEqual([]);
+  await waitForLateNotifications();
+  expect(browser.notifications.updated).toEqual([]);
 });
 
 test("with one configured token all received events are shown to it, in every process", async () => {
@@ -192,12 +192,12 @@ test("with one configured token all received events are shown to it, in every pr
   };
   const [serving, other] = [await open(token), await open(token)];
   const { origin } = await serving.listen();
-  const stdio = await browse({ ...service, app: other, origin }, token);
+  const stdio = await connectBrowser({ ...service, app: other, origin }, token);
   await stdio.follow("programme://events");
   const [first, second] = [createEvent("review.submitted", new Date()), createEvent("review.submitted", new Date())];
   await deliver(origin, "one", secret, first);
   await deliver(origin, "two", secret, second);
-  await waitFor(() => expect(stdio.heard.updated.length).toBeGreaterThan(0));
+  await waitFor(() => expect(stdio.notifications.updated.length).toBeGreaterThan(0));
   const { data } = await stdio.read("programme://events");
   expect(idsOf(data).toSorted()).toEqual([first.eventId, second.eventId].toSorted());
 
@@ -207,7 +207,7 @@ test("with one configured token all received events are shown to it, in every pr
     readError(await (await overHttp({ ...service, app: serving, origin }, another)).call("list_events", {})).code,
   ).toBe("tool_not_offered");
   const replaced = await open(another);
-  const agent = await browse({ ...service, app: replaced, origin }, another);
+  const agent = await connectBrowser({ ...service, app: replaced, origin }, another);
   expect((await agent.read("programme://events")).data).toEqual([]);
 });
 
@@ -264,11 +264,11 @@ test("events sent by the product's own service are verified, listed and notified
   const { origin } = await app.listen();
   const testServer = { ...service, app, origin };
   const { programId, version } = await service.seed.program({ lifecycleStatus: "draft" });
-  const browser = await browse(testServer, token);
+  const browser = await connectBrowser(testServer, token);
   await browser.follow(`programme://programs/${programId}`);
   await (await service.as("REST")).update_program({ programId, lifecycleStatus: "configured", version });
   await deliveries.drain();
-  await waitFor(() => expect(browser.heard.updated).toEqual([`programme://programs/${programId}`]));
+  await waitFor(() => expect(browser.notifications.updated).toEqual([`programme://programs/${programId}`]));
   const [sent] = await service.outbox();
   const rows = rowsOf(await (await overHttp(testServer, token)).call("list_events", {}));
   expect(rows).toEqual([{ ...sent, receivedAt: expect.any(String), webhook: "product" }]);

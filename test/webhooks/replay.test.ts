@@ -8,16 +8,18 @@ const sinceHoursAgo = ({ clock }: WebhookServer, hours: number) =>
 describe("a replay", () => {
   test("of a delivery sends the same body under the same id, as a new delivery", async () => {
     const receiver = await openReceiver();
-    const rig = await openWebhookServer();
-    await rig.add(receiver.url);
-    const [event] = await rig.emit();
-    await rig.drain();
-    const [delivery] = await rig.deliveries();
-    expect(await rig.webhooks.replay.delivery(rig.server.businessId, String(delivery?.deliveryId))).toBe(1);
-    await rig.drain();
+    const webhookServer = await openWebhookServer();
+    await webhookServer.add(receiver.url);
+    const [event] = await webhookServer.emit();
+    await webhookServer.drain();
+    const [delivery] = await webhookServer.deliveries();
+    expect(
+      await webhookServer.webhooks.replay.delivery(webhookServer.server.businessId, String(delivery?.deliveryId)),
+    ).toBe(1);
+    await webhookServer.drain();
     expect(receiver.eventIds()).toEqual([event?.eventId, event?.eventId]);
     expect(receiver.received[0]?.body).toBe(receiver.received[1]?.body);
-    const all = await rig.deliveries();
+    const all = await webhookServer.deliveries();
     expect(all).toMatchObject([
       { status: "delivered", replay: true },
       { status: "delivered", replay: false },
@@ -27,81 +29,94 @@ describe("a replay", () => {
 
   test("of a delivery that waits for its next attempt makes that at once, and has no effect if it is due or in flight", async () => {
     const receiver = await openReceiver(answers(500));
-    const rig = await openWebhookServer();
-    const key = await rig.add(receiver.url);
-    await rig.emit();
-    await rig.drain();
-    rig.clock.advance(second);
+    const webhookServer = await openWebhookServer();
+    const key = await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    await webhookServer.drain();
+    webhookServer.clock.advance(second);
     const { promise: repaired, resolve: repair } = Promise.withResolvers<void>();
     const hangsForNow: Answer = (response) => void repaired.then(() => response.writeHead(500).end());
     receiver.answer(hangsForNow);
-    const [delivery] = await rig.deliveries();
-    const again = () => rig.webhooks.replay.delivery(rig.server.businessId, String(delivery?.deliveryId));
+    const [delivery] = await webhookServer.deliveries();
+    const again = () =>
+      webhookServer.webhooks.replay.delivery(webhookServer.server.businessId, String(delivery?.deliveryId));
     expect(delivery).toMatchObject({ status: "pending", attempt: 1 });
     expect([await again(), await again()]).toEqual([1, 0]);
-    const draining = rig.drain();
+    const draining = webhookServer.drain();
     await receiver.waitFor(2);
     expect(await again()).toBe(0);
     expect(receiver.eventIds()).toEqual([delivery?.eventId, delivery?.eventId]);
-    expect(await rig.deliveries()).toMatchObject([{ status: "leased", attempt: 1 }]);
+    expect(await webhookServer.deliveries()).toMatchObject([{ status: "leased", attempt: 1 }]);
     repair();
     await draining;
     // The schedule goes on from there.
-    expect(await rig.deliveries()).toMatchObject([{ status: "pending", attempt: 2 }]);
+    expect(await webhookServer.deliveries()).toMatchObject([{ status: "pending", attempt: 2 }]);
     receiver.answer(accepts);
     expect(
-      await rig.webhooks.replay.since(await rig.webhooks.endpoints.find(key.endpointId), sinceHoursAgo(rig, 1), false),
+      await webhookServer.webhooks.replay.since(
+        await webhookServer.webhooks.endpoints.find(key.endpointId),
+        sinceHoursAgo(webhookServer, 1),
+        false,
+      ),
     ).toBe(1);
-    await rig.drain();
-    expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 3 }]);
+    await webhookServer.drain();
+    expect(await webhookServer.deliveries()).toMatchObject([{ status: "delivered", attempt: 3 }]);
   });
 
   test("since a time sends missed events, and received ones only on request", async () => {
     const receiver = await openReceiver();
-    const rig = await openWebhookServer();
-    const key = await rig.add(receiver.url, ["submission.submitted"]);
-    await rig.emit(2);
-    await rig.drain();
-    rig.clock.advance(10 * day);
-    await rig.emit(3);
-    await rig.drain();
+    const webhookServer = await openWebhookServer();
+    const key = await webhookServer.add(receiver.url, ["submission.submitted"]);
+    await webhookServer.emit(2);
+    await webhookServer.drain();
+    webhookServer.clock.advance(10 * day);
+    await webhookServer.emit(3);
+    await webhookServer.drain();
     receiver.answer(answers(410));
-    const [refused] = await rig.emit();
-    await rig.drain();
-    const missed = await rig.emit(250);
-    await rig.emit(5, "review.submitted");
-    rig.clock.advance(hour);
+    const [refused] = await webhookServer.emit();
+    await webhookServer.drain();
+    const missed = await webhookServer.emit(250);
+    await webhookServer.emit(5, "review.submitted");
+    webhookServer.clock.advance(hour);
     receiver.answer(accepts);
-    await rig.webhooks.endpoints.enable(key);
-    await rig.drain();
+    await webhookServer.webhooks.endpoints.enable(key);
+    await webhookServer.drain();
     expect(receiver.received).toHaveLength(6);
 
-    const endpoint = () => rig.webhooks.endpoints.find(key.endpointId);
-    expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24), false)).toBe(251);
-    await rig.drain();
+    const endpoint = () => webhookServer.webhooks.endpoints.find(key.endpointId);
+    expect(await webhookServer.webhooks.replay.since(await endpoint(), sinceHoursAgo(webhookServer, 24), false)).toBe(
+      251,
+    );
+    await webhookServer.drain();
     const replayed = receiver.eventIds().slice(6).toSorted();
     expect(replayed).toEqual([refused, ...missed].map((event) => String(event?.eventId)).toSorted());
-    expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24), false)).toBe(0);
-    expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24), true)).toBe(254);
-    await rig.drain();
-    expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24 * 11), true)).toBe(256);
+    expect(await webhookServer.webhooks.replay.since(await endpoint(), sinceHoursAgo(webhookServer, 24), false)).toBe(
+      0,
+    );
+    expect(await webhookServer.webhooks.replay.since(await endpoint(), sinceHoursAgo(webhookServer, 24), true)).toBe(
+      254,
+    );
+    await webhookServer.drain();
+    expect(
+      await webhookServer.webhooks.replay.since(await endpoint(), sinceHoursAgo(webhookServer, 24 * 11), true),
+    ).toBe(256);
   });
 
   test("to a disabled endpoint, or of another tenant's delivery, is refused", async () => {
     const receiver = await openReceiver();
-    const rig = await openWebhookServer();
-    const key = await rig.add(receiver.url);
-    await rig.emit();
-    await rig.drain();
-    const [delivery] = await rig.deliveries();
+    const webhookServer = await openWebhookServer();
+    const key = await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    await webhookServer.drain();
+    const [delivery] = await webhookServer.deliveries();
     const deliveryId = String(delivery?.deliveryId);
-    const other = await rig.server.other();
-    await expect(rig.webhooks.replay.delivery(other.businessId, deliveryId)).rejects.toMatchObject({
+    const other = await webhookServer.server.other();
+    await expect(webhookServer.webhooks.replay.delivery(other.businessId, deliveryId)).rejects.toMatchObject({
       code: "not_found",
     });
-    await rig.webhooks.endpoints.disable(key, "manual");
-    expect(await rig.webhooks.replay.delivery(rig.server.businessId, deliveryId)).toBe(0);
-    await rig.drain();
+    await webhookServer.webhooks.endpoints.disable(key, "manual");
+    expect(await webhookServer.webhooks.replay.delivery(webhookServer.server.businessId, deliveryId)).toBe(0);
+    await webhookServer.drain();
     expect(receiver.received).toHaveLength(1);
   });
 });

@@ -26,10 +26,10 @@ async function attemptAll({ clock, drain, deliveries }: WebhookServer): Promise<
 describe("a failed delivery", () => {
   test("is attempted ten times under one id, on a schedule with 20% jitter", async () => {
     const receiver = await openReceiver(answers(500, {}, "down"));
-    const rig = await openWebhookServer();
-    const { endpointId } = await rig.add(receiver.url);
-    const [event] = await rig.emit();
-    const delays = await attemptAll(rig);
+    const webhookServer = await openWebhookServer();
+    const { endpointId } = await webhookServer.add(receiver.url);
+    const [event] = await webhookServer.emit();
+    const delays = await attemptAll(webhookServer);
     expect(delays).toHaveLength(9);
     for (const [index, delayMs] of delays.entries()) {
       const plannedMs = delaysMs[index] as number;
@@ -38,52 +38,57 @@ describe("a failed delivery", () => {
     expect(delays).not.toEqual(delaysMs);
     expect(receiver.eventIds()).toEqual(Array(10).fill(event?.eventId));
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-    const [delivery] = await rig.deliveries();
+    const [delivery] = await webhookServer.deliveries();
     expect(delivery).toMatchObject({ status: "failed", attempt: 10, lastStatusCode: 500, lastError: "status" });
-    const attempts = await rig.app.store.outbox.listAttempts(rig.server.businessId, String(delivery?.deliveryId));
+    const attempts = await webhookServer.app.store.outbox.listAttempts(
+      webhookServer.server.businessId,
+      String(delivery?.deliveryId),
+    );
     expect(attempts).toHaveLength(10);
     expect(attempts[0]).toMatchObject({ statusCode: 500, error: "status", answer: "down" });
-    rig.clock.advance(day);
-    await rig.drain();
+    webhookServer.clock.advance(day);
+    await webhookServer.drain();
     expect(receiver.received).toHaveLength(10);
-    expect((await rig.endpoint(endpointId)).status).toBe("enabled");
+    expect((await webhookServer.endpoint(endpointId)).status).toBe("enabled");
   });
 
   test("ends with the first success, which also resets the endpoint's failure time", async () => {
     const receiver = await openReceiver(answers(500));
-    const rig = await openWebhookServer();
-    const { endpointId } = await rig.add(receiver.url);
-    await rig.emit();
-    await rig.drain();
-    expect((await rig.endpoint(endpointId)).firstFailureAt).toBe(rig.clock.now().toISOString());
+    const webhookServer = await openWebhookServer();
+    const { endpointId } = await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    await webhookServer.drain();
+    expect((await webhookServer.endpoint(endpointId)).firstFailureAt).toBe(webhookServer.clock.now().toISOString());
     receiver.answer(answers(200, {}, "thanks"));
-    rig.clock.advance(6 * second);
-    await rig.drain();
-    expect(await rig.deliveries()).toMatchObject([
-      { status: "delivered", attempt: 2, lastError: null, deliveredAt: rig.clock.now().toISOString() },
+    webhookServer.clock.advance(6 * second);
+    await webhookServer.drain();
+    expect(await webhookServer.deliveries()).toMatchObject([
+      { status: "delivered", attempt: 2, lastError: null, deliveredAt: webhookServer.clock.now().toISOString() },
     ]);
-    expect((await rig.endpoint(endpointId)).firstFailureAt).toBeNull();
-    rig.clock.advance(day);
-    await rig.drain();
+    expect((await webhookServer.endpoint(endpointId)).firstFailureAt).toBeNull();
+    webhookServer.clock.advance(day);
+    await webhookServer.drain();
     expect(receiver.received).toHaveLength(2);
   });
 
   test.each([200, 201, 202, 204, 226, 299])("does not include status %i", async (status) => {
     const receiver = await openReceiver(answers(status));
-    const rig = await openWebhookServer();
-    await rig.add(receiver.url);
-    await rig.emit();
-    await rig.drain();
-    expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 1, lastStatusCode: status }]);
+    const webhookServer = await openWebhookServer();
+    await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    await webhookServer.drain();
+    expect(await webhookServer.deliveries()).toMatchObject([
+      { status: "delivered", attempt: 1, lastStatusCode: status },
+    ]);
   });
 
   test.each([300, 304, 400, 401, 404, 409, 422, 429, 500, 502, 503])("includes status %i", async (status) => {
     const receiver = await openReceiver(answers(status));
-    const rig = await openWebhookServer();
-    await rig.add(receiver.url);
-    await rig.emit();
-    await rig.drain();
-    expect(await rig.deliveries()).toMatchObject([{ status: "pending", attempt: 1, lastStatusCode: status }]);
+    const webhookServer = await openWebhookServer();
+    await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    await webhookServer.drain();
+    expect(await webhookServer.deliveries()).toMatchObject([{ status: "pending", attempt: 1, lastStatusCode: status }]);
   });
 });
 
@@ -144,18 +149,18 @@ describe("Retry-After", () => {
     [503, inAnHour, hour],
     [503, () => "999999999", day],
   ])("of a %i delays all deliveries to the endpoint, up to a day", async (status, retryAfter, waitMs) => {
-    const rig = await openWebhookServer();
-    const receiver = await openReceiver(answers(status, { "retry-after": retryAfter(rig.clock) }));
-    await rig.add(receiver.url);
-    await rig.emit();
-    await rig.drain();
+    const webhookServer = await openWebhookServer();
+    const receiver = await openReceiver(answers(status, { "retry-after": retryAfter(webhookServer.clock) }));
+    await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    await webhookServer.drain();
     receiver.answer(accepts);
-    await rig.emit();
-    rig.clock.advance(waitMs - 1);
-    await rig.drain();
+    await webhookServer.emit();
+    webhookServer.clock.advance(waitMs - 1);
+    await webhookServer.drain();
     expect(receiver.received).toHaveLength(1);
-    rig.clock.advance(1);
-    await rig.drain();
+    webhookServer.clock.advance(1);
+    await webhookServer.drain();
     expect(receiver.received).toHaveLength(3);
   });
 
@@ -166,14 +171,14 @@ describe("Retry-After", () => {
     [429, "soon"],
     [503, "Thu, 01 Jan 1970 00:00:00 GMT"],
   ])("of a %i with %s changes nothing", async (status, retryAfter) => {
-    const rig = await openWebhookServer();
+    const webhookServer = await openWebhookServer();
     const receiver = await openReceiver(answers(status, { "retry-after": retryAfter }));
-    await rig.add(receiver.url);
-    await rig.emit();
-    await rig.drain();
+    await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    await webhookServer.drain();
     receiver.answer(accepts);
-    rig.clock.advance(6 * second);
-    await rig.drain();
+    webhookServer.clock.advance(6 * second);
+    await webhookServer.drain();
     expect(receiver.received).toHaveLength(2);
   });
 });
@@ -183,55 +188,57 @@ describe("an endpoint is disabled", () => {
     (await app.store.reader(server.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 10 })).rows;
 
   test("by 410 at once, and its other deliveries are cancelled", async () => {
-    const rig = await openWebhookServer();
+    const webhookServer = await openWebhookServer();
     const receiver = await openReceiver(answers(500));
-    const { endpointId } = await rig.add(receiver.url);
-    await rig.emit(3);
-    await rig.drain();
+    const { endpointId } = await webhookServer.add(receiver.url);
+    await webhookServer.emit(3);
+    await webhookServer.drain();
     receiver.answer(answers(410));
-    rig.clock.advance(6 * second);
-    await rig.drain();
-    expect(await rig.endpoint(endpointId)).toMatchObject({ status: "disabled", disabledReason: "gone" });
+    webhookServer.clock.advance(6 * second);
+    await webhookServer.drain();
+    expect(await webhookServer.endpoint(endpointId)).toMatchObject({ status: "disabled", disabledReason: "gone" });
     const before = receiver.received.length;
-    await rig.emit();
-    rig.clock.advance(2 * day);
-    await rig.drain();
+    await webhookServer.emit();
+    webhookServer.clock.advance(2 * day);
+    await webhookServer.drain();
     expect(receiver.received).toHaveLength(before);
-    const statuses = (await rig.deliveries()).map(({ status }) => status);
+    const statuses = (await webhookServer.deliveries()).map(({ status }) => status);
     expect(statuses).toHaveLength(3);
     expect(statuses).toContain("failed");
     expect(statuses.every((status) => status === "failed" || status === "cancelled")).toBe(true);
-    const [entry] = await auditOf(rig);
+    const [entry] = await auditOf(webhookServer);
     expect(entry).toMatchObject({ action: "webhook_endpoint.disabled", actorType: "system", actorId: "webhooks" });
     expect(entry?.changes).toContainEqual({ path: "disabledReason", from: null, to: "gone" });
   });
 
   test("after 120 hours without a success", async () => {
-    const rig = await openWebhookServer();
+    const webhookServer = await openWebhookServer();
     const receiver = await openReceiver(answers(500));
-    const { endpointId } = await rig.add(receiver.url);
+    const { endpointId } = await webhookServer.add(receiver.url);
     for (let hours = 0; hours < 120; hours += 10) {
-      await rig.emit();
-      await rig.drain();
-      expect((await rig.endpoint(endpointId)).status).toBe("enabled");
-      rig.clock.advance(10 * hour);
+      await webhookServer.emit();
+      await webhookServer.drain();
+      expect((await webhookServer.endpoint(endpointId)).status).toBe("enabled");
+      webhookServer.clock.advance(10 * hour);
     }
-    await rig.emit();
-    await rig.drain();
-    expect(await rig.endpoint(endpointId)).toMatchObject({ status: "disabled", disabledReason: "failing" });
-    expect((await rig.deliveries()).every(({ status }) => status === "failed" || status === "cancelled")).toBe(true);
+    await webhookServer.emit();
+    await webhookServer.drain();
+    expect(await webhookServer.endpoint(endpointId)).toMatchObject({ status: "disabled", disabledReason: "failing" });
+    expect(
+      (await webhookServer.deliveries()).every(({ status }) => status === "failed" || status === "cancelled"),
+    ).toBe(true);
   });
 
   test("not while anything succeeds within 120 hours", async () => {
-    const rig = await openWebhookServer();
+    const webhookServer = await openWebhookServer();
     const receiver = await openReceiver(answers(500));
-    const { endpointId } = await rig.add(receiver.url);
+    const { endpointId } = await webhookServer.add(receiver.url);
     for (let days = 0; days < 20; days++) {
       receiver.answer(days % 4 === 3 ? accepts : answers(500));
-      await rig.emit();
-      await rig.drain();
-      rig.clock.advance(day);
+      await webhookServer.emit();
+      await webhookServer.drain();
+      webhookServer.clock.advance(day);
     }
-    expect((await rig.endpoint(endpointId)).status).toBe("enabled");
+    expect((await webhookServer.endpoint(endpointId)).status).toBe("enabled");
   });
 });

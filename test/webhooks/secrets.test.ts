@@ -84,9 +84,9 @@ describe("the key file", () => {
   test("stands beside the database once something is served from it, unless a key is given", async () => {
     const [path, given] = [await folder(), await folder()];
     const database = join(path, "programme.db");
-    const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database } });
+    const webhookServer = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database } });
     expect(readdirSync(path)).not.toContain("programme.db.key");
-    rig.app.startWorkers();
+    webhookServer.app.startWorkers();
     expect(statSync(`${database}.key`).mode & 0o777).toBe(0o600);
     const environment = { PROGRAMME_DATABASE: join(given, "programme.db"), PROGRAMME_SECRET_KEY: "0".repeat(64) };
     const other = await openWebhookServer({ environment });
@@ -101,17 +101,17 @@ test("signing secrets appear neither in the database files nor in the log", asyn
   const database = join(path, "programme.db");
   const lines: string[] = [];
   const log = await createLogger({ level: "trace", format: "json", stream: { write: (line) => lines.push(line) } });
-  const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database }, log });
+  const webhookServer = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database }, log });
   const [good, bad] = [await openReceiver(), await openReceiver(answers(500, {}, "The answer's own secret"))];
-  const first = await rig.add(`${good.url}?key=swordfish`);
-  const second = await rig.add(`${bad.url}/tail?key=swordfish`);
-  const third = await rig.webhooks.endpoints.rotateSecret(first, hour);
-  await rig.emit(3);
-  await rig.drain();
+  const first = await webhookServer.add(`${good.url}?key=swordfish`);
+  const second = await webhookServer.add(`${bad.url}/tail?key=swordfish`);
+  const third = await webhookServer.webhooks.endpoints.rotateSecret(first, hour);
+  await webhookServer.emit(3);
+  await webhookServer.drain();
   expect([good.received.length, bad.received.length]).toEqual([3, 3]);
   const signatures = [...good.received, ...bad.received].map(({ headers }) => String(headers["webhook-signature"]));
-  await rig.webhooks.endpoints.remove(second);
-  await rig.close();
+  await webhookServer.webhooks.endpoints.remove(second);
+  await webhookServer.close();
 
   const files = readdirSync(path).filter(
     (name) => name.startsWith("programme.db") && statSync(join(path, name)).isFile(),

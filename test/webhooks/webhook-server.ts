@@ -46,10 +46,10 @@ export async function openWebhookServer({
     return closed;
   };
   onTestFinished(closeOnce);
-  return rigOf(server, closeOnce);
+  return createWebhookServer(server, closeOnce);
 }
 
-function rigOf(server: TestServer, close: () => Promise<void>): WebhookServer {
+function createWebhookServer(server: TestServer, close: () => Promise<void>): WebhookServer {
   const { app, clock, businessId } = server;
   const webhooks = app.webhooks as Webhooks;
   return {
@@ -59,7 +59,7 @@ function rigOf(server: TestServer, close: () => Promise<void>): WebhookServer {
     webhooks,
     close,
     async emit(count = 1, eventType = "submission.submitted") {
-      const payloads = Array.from({ length: count }, () => payloadOf(eventType, businessId, clock.now()));
+      const payloads = Array.from({ length: count }, () => createPayload(eventType, businessId, clock.now()));
       const actor = { businessId, actorId: "usr_test", now: clock.now().toISOString() };
       await app.store.transaction(actor, (transaction) => transaction.appendEvents(payloads));
       return payloads;
@@ -75,7 +75,7 @@ function rigOf(server: TestServer, close: () => Promise<void>): WebhookServer {
   };
 }
 
-function payloadOf(eventType: EventType, businessId: string, now: Date): EventPayload {
+function createPayload(eventType: EventType, businessId: string, now: Date): EventPayload {
   const data = createExample(events[eventType], { optional: true }) as EventPayload["data"];
   return { eventType, eventId: createId("evt"), timestamp: now.toISOString(), data: { ...data, businessId } };
 }

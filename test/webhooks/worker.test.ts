@@ -7,11 +7,11 @@ import { waitFor } from "../support/wait.ts";
 import { accepts, answers, hangs, openReceiver } from "./receiver.ts";
 import { hour, minute, openWebhookServer, second, type WebhookServer } from "./webhook-server.ts";
 
-const settled = (rig: WebhookServer) =>
-  expect.poll(async () => (await rig.deliveries()).every(({ status }) => status === "delivered"));
+const expectAllDelivered = (webhookServer: WebhookServer) =>
+  expect.poll(async () => (await webhookServer.deliveries()).every(({ status }) => status === "delivered"));
 
 /** Runs work with a clock that passes fast. */
-async function atOnce(work: Promise<void>): Promise<void> {
+async function runWithFastTimers(work: Promise<void>): Promise<void> {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     let ended = false;
@@ -26,26 +26,26 @@ async function atOnce(work: Promise<void>): Promise<void> {
 describe("the webhook worker", () => {
   test("delivers events once it is started, until it is stopped", async () => {
     const receiver = await openReceiver();
-    const rig = await openWebhookServer();
-    await rig.add(receiver.url);
-    rig.app.startWorkers();
-    const first = await rig.emit(5);
+    const webhookServer = await openWebhookServer();
+    await webhookServer.add(receiver.url);
+    webhookServer.app.startWorkers();
+    const first = await webhookServer.emit(5);
     await receiver.waitFor(5);
-    await settled(rig).toBe(true);
-    await rig.webhooks.deliveries.stop();
-    await rig.emit();
+    await expectAllDelivered(webhookServer).toBe(true);
+    await webhookServer.webhooks.deliveries.stop();
+    await webhookServer.emit();
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(receiver.eventIds().toSorted()).toEqual(first.map(({ eventId }) => eventId).toSorted());
   });
 
   test("sends nothing before it is started", async () => {
     const receiver = await openReceiver();
-    const rig = await openWebhookServer();
-    await rig.add(receiver.url);
-    await rig.emit();
+    const webhookServer = await openWebhookServer();
+    await webhookServer.add(receiver.url);
+    await webhookServer.emit();
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(receiver.received).toEqual([]);
-    expect(await rig.deliveries()).toEqual([]);
+    expect(await webhookServer.deliveries()).toEqual([]);
   });
 
   test("sends a burst to one receiver with limited concurrency", async () => {
@@ -57,14 +57,14 @@ describe("the webhook worker", () => {
         response.writeHead(200).end();
       }, 5);
     });
-    const rig = await openWebhookServer();
-    await rig.add(receiver.url);
-    await rig.emit(300);
-    rig.app.startWorkers();
+    const webhookServer = await openWebhookServer();
+    await webhookServer.add(receiver.url);
+    await webhookServer.emit(300);
+    webhookServer.app.startWorkers();
     await receiver.waitFor(300);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(8);
-    await settled(rig).toBe(true);
+    await expectAllDelivered(webhookServer).toBe(true);
     expect(new Set(receiver.eventIds()).size).toBe(300);
     expect(receiver.received).toHaveLength(300);
   });
@@ -72,7 +72,7 @@ describe("the webhook worker", () => {
 
 describe("receivers that are slow, dead or redirecting", () => {
   test("do not delay deliveries to others", async () => {
-    const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "16" } });
+    const webhookServer = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "16" } });
     const good = await openReceiver();
     const elsewhere = await openReceiver();
     const bad = [
@@ -83,14 +83,14 @@ describe("receivers that are slow, dead or redirecting", () => {
       await openReceiver((response) => void response.destroy()),
       await openReceiver(answers(500)),
     ];
-    for (const { url } of bad) await rig.add(url);
-    await rig.add(good.url);
-    rig.app.startWorkers();
+    for (const { url } of bad) await webhookServer.add(url);
+    await webhookServer.add(good.url);
+    webhookServer.app.startWorkers();
     // The first deliveries show which endpoints fail.
-    await rig.emit(4);
+    await webhookServer.emit(4);
     await good.waitFor(4);
     for (let count = 5; count <= 40; count++) {
-      await rig.emit(1);
+      await webhookServer.emit(1);
       await good.waitFor(count);
     }
     expect(elsewhere.received).toEqual([]);
@@ -98,28 +98,28 @@ describe("receivers that are slow, dead or redirecting", () => {
   });
 
   test("do not delay others even if they are many and unknown", async () => {
-    const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "8" } });
-    for (let n = 0; n < 12; n++) await rig.add((await openReceiver(hangs)).url);
+    const webhookServer = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "8" } });
+    for (let n = 0; n < 12; n++) await webhookServer.add((await openReceiver(hangs)).url);
     const good = await openReceiver();
-    const { endpointId } = await rig.add(good.url);
-    rig.app.startWorkers();
-    await rig.emit(2);
+    const { endpointId } = await webhookServer.add(good.url);
+    webhookServer.app.startWorkers();
+    await webhookServer.emit(2);
     await good.waitFor(2);
     // The others were delivered without delay.
-    const others = (await rig.deliveries()).filter((delivery) => delivery.endpointId !== endpointId);
+    const others = (await webhookServer.deliveries()).filter((delivery) => delivery.endpointId !== endpointId);
     expect(others.filter(({ attempt }) => attempt > 0)).toEqual([]);
   });
 
   test("that hang use at most a quarter of the concurrency, and one attempt each", async () => {
-    const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "12" } });
+    const webhookServer = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "12" } });
     const hanging = await Promise.all(Array.from({ length: 6 }, () => openReceiver(answers(500))));
-    for (const { url } of hanging) await rig.add(url);
-    await rig.emit();
-    await rig.drain();
+    for (const { url } of hanging) await webhookServer.add(url);
+    await webhookServer.emit();
+    await webhookServer.drain();
     for (const receiver of hanging) receiver.answer(hangs);
-    await rig.emit(20);
-    rig.clock.advance(10 * minute);
-    rig.app.startWorkers();
+    await webhookServer.emit(20);
+    webhookServer.clock.advance(10 * minute);
+    webhookServer.app.startWorkers();
     const open = () => hanging.map(({ received }) => received.length - 1);
     const total = () => open().reduce((sum, count) => sum + count, 0);
     await waitFor(() => expect(total()).toBe(3));
@@ -141,7 +141,7 @@ describe("of two processes on one database", () => {
     const events = [];
     for (let round = 0; round < 20; round++) events.push(...(await (round % 2 ? one : two).emit(10)));
     for (const receiver of receivers) await receiver.waitFor(200);
-    await settled(one).toBe(true);
+    await expectAllDelivered(one).toBe(true);
     await Promise.all([one.close(), two.close()]);
     const ids = events.map(({ eventId }) => eventId).toSorted();
     for (const receiver of receivers) expect(receiver.eventIds().toSorted()).toEqual(ids);
@@ -160,7 +160,7 @@ describe("of two processes on one database", () => {
     one.app.startWorkers();
     await receiver.waitFor(1);
     expect(await two.deliveries()).toMatchObject([{ status: "leased", attempt: 0 }]);
-    await atOnce(one.close());
+    await runWithFastTimers(one.close());
     expect(await two.deliveries()).toMatchObject([{ status: "pending", attempt: 0, leaseUntil: null }]);
     receiver.answer(accepts);
     await two.drain();
@@ -169,14 +169,14 @@ describe("of two processes on one database", () => {
   });
 
   test("one that stops finishes its attempts in flight", async () => {
-    const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: await ownDatabase() } });
+    const webhookServer = await openWebhookServer({ environment: { PROGRAMME_DATABASE: await ownDatabase() } });
     const receiver = await openReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 500));
-    await rig.add(receiver.url);
-    await rig.emit();
-    rig.app.startWorkers();
+    await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    webhookServer.app.startWorkers();
     await receiver.waitFor(1);
-    await rig.webhooks.deliveries.stop();
-    expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 1 }]);
+    await webhookServer.webhooks.deliveries.stop();
+    expect(await webhookServer.deliveries()).toMatchObject([{ status: "delivered", attempt: 1 }]);
   });
 
   test("the other takes over an expired lease, and a late answer is recorded but does not count", async () => {
@@ -222,19 +222,19 @@ describe("an endpoint that is removed or disabled", () => {
       const status = headers["webhook-id"] === bad?.eventId ? 500 : 200;
       late.push(() => response.writeHead(status).end());
     });
-    const rig = await openWebhookServer();
-    const key = await rig.add(receiver.url);
-    const [bad, good] = await rig.emit(2);
-    const sending = rig.drain();
+    const webhookServer = await openWebhookServer();
+    const key = await webhookServer.add(receiver.url);
+    const [bad, good] = await webhookServer.emit(2);
+    const sending = webhookServer.drain();
     await receiver.waitFor(2);
-    await rig.emit(3);
-    await end(rig.webhooks, key);
-    expect((await rig.deliveries()).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
+    await webhookServer.emit(3);
+    await end(webhookServer.webhooks, key);
+    expect((await webhookServer.deliveries()).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
     for (const answer of late) answer();
     await sending;
-    rig.clock.advance(24 * hour);
-    await rig.drain();
-    const byEvent = new Map((await rig.deliveries()).map(({ eventId, status }) => [eventId, status]));
+    webhookServer.clock.advance(24 * hour);
+    await webhookServer.drain();
+    const byEvent = new Map((await webhookServer.deliveries()).map(({ eventId, status }) => [eventId, status]));
     expect(byEvent.get(bad?.eventId ?? "")).toBe("cancelled");
     expect(byEvent.get(good?.eventId ?? "")).toBe("delivered");
     expect(byEvent.size).toBe(2);
@@ -247,11 +247,11 @@ describe("a secret that cannot be read", () => {
     const database = await ownDatabase();
     const clock = new TestClock();
     const environment = { PROGRAMME_DATABASE: database, PROGRAMME_SECRET_KEY: "a".repeat(64) };
-    const rig = await openWebhookServer({ environment, clock });
+    const webhookServer = await openWebhookServer({ environment, clock });
     const receiver = await openReceiver();
-    const { endpointId, businessId } = await rig.add(receiver.url);
-    await rig.emit();
-    await rig.close();
+    const { endpointId, businessId } = await webhookServer.add(receiver.url);
+    await webhookServer.emit();
+    await webhookServer.close();
     const other = await openWebhookServer({
       environment: { ...environment, PROGRAMME_SECRET_KEY: "b".repeat(64) },
       clock,

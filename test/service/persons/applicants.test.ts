@@ -23,7 +23,7 @@ describe.each(surfaces)("listing applicants over %s", (surface) => {
     expect(await clerk.list_applicants()).toEqual([{ ...shown, submissionCount: 2 }]);
   });
 
-  async function sceneOf({ seed }: TestServer) {
+  async function createSetup({ seed }: TestServer) {
     const given = [
       { programIds: ["prg_a"], trackIds: ["trk_1"] },
       { programIds: ["prg_a", "prg_b"], trackIds: ["trk_2", "trk_3"] },
@@ -35,8 +35,8 @@ describe.each(surfaces)("listing applicants over %s", (surface) => {
 
   test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
     const clerk = await server.as(surface);
-    await sceneOf(await server.other());
-    const [one = "", two = "", three = "", four = ""] = idsOf(await sceneOf(server));
+    await createSetup(await server.other());
+    const [one = "", two = "", three = "", four = ""] = idsOf(await createSetup(server));
     const answers: readonly [query: Record<string, string>, found: string[]][] = [
       [{}, [four, three, two, one]],
       [{ programId: "prg_a" }, [two, one]],
@@ -57,7 +57,7 @@ describe.each(surfaces)("listing applicants over %s", (surface) => {
     const clerk = await server.as(surface);
     const stranger = await (await server.other()).as(surface);
     await server.seed.personSchema();
-    await sceneOf(server);
+    await createSetup(server);
     const query = { programId: "prg_a", limit: 1 };
     const { page, data } = await clerk.call("list_applicants", query);
     const lastEvaluatedKey = page?.lastEvaluatedKey;

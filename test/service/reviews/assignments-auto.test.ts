@@ -24,14 +24,14 @@ const dealt = ({ created }: AssignmentOutcome) => {
   return Object.fromEntries([...bySubmission].map(([id, rows]) => [id, rows.map((row) => row.reviewerId).join(" ")]));
 };
 
-interface Scene {
+interface Setup {
   readonly rules?: Partial<AssignmentRules>;
   readonly program?: Parameters<TestServer["seed"]["program"]>[0];
   readonly round?: Parameters<TestServer["seed"]["round"]>[0];
 }
 
 /** Rounds `rnd_1` and `rnd_2` of one track, `rnd_2` the one to assign in. Ids are given, for ties go by them. */
-async function sceneOf({ seed }: TestServer, { rules, program, round }: Scene = {}) {
+async function createSetup({ seed }: TestServer, { rules, program, round }: Setup = {}) {
   const { programId } = await seed.program({ assignmentRules: { ...plain, ...rules }, ...program });
   const { trackId } = await seed.track({ programId });
   const home = { programId, trackId };
@@ -57,20 +57,27 @@ async function sceneOf({ seed }: TestServer, { rules, program, round }: Scene = 
 describe.each(surfaces)("assigning by the rules over %s", (surface) => {
   test("every submission under review gets its reviewers, and everybody as many as the others", async ({ server }) => {
     const chair = await server.as(surface, ["assignments:write"]);
-    const scene = await sceneOf(server);
-    await scene.submissions("s1 s2 s3 s4 s5 s6");
-    await scene.submissions("t1", { state: "FINALIST" });
-    await scene.submissions("t2", { currentRoundId: "rnd_1" });
-    await scene.reviewers("a b c d");
-    await scene.reviewers("e", { status: "invited" });
-    await scene.reviewers("f", { status: "inactive" });
-    await scene.reviewers("g", { roundIds: ["rnd_1"] });
+    const setup = await createSetup(server);
+    await setup.submissions("s1 s2 s3 s4 s5 s6");
+    await setup.submissions("t1", { state: "FINALIST" });
+    await setup.submissions("t2", { currentRoundId: "rnd_1" });
+    await setup.reviewers("a b c d");
+    await setup.reviewers("e", { status: "invited" });
+    await setup.reviewers("f", { status: "inactive" });
+    await setup.reviewers("g", { roundIds: ["rnd_1"] });
     const trace = await recordTrace(server, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
     const { created, skipped }: AssignmentOutcome = trace.data;
     expect(dealt(trace.data)).toEqual({ s1: "a c", s2: "b d", s3: "a c", s4: "b d", s5: "a c", s6: "b d" });
     expect(skipped).toEqual([]);
-    const each = { ...scene.home, roundId: "rnd_2", source: "auto", status: "assigned", active: true, assignedAt: now };
-    for (const row of created) expect(row).toMatchObject({ ...each, dueAt: scene.deadline, reason: null });
+    const each = {
+      ...setup.home,
+      roundId: "rnd_2",
+      source: "auto",
+      status: "assigned",
+      active: true,
+      assignedAt: now,
+    };
+    for (const row of created) expect(row).toMatchObject({ ...each, dueAt: setup.deadline, reason: null });
     expect(trace).toMatchObject({
       rows: Array(12).fill("assignments inserted"),
       events: [],
@@ -82,15 +89,15 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
 
   test("what is there already counts, as load and as reviews", async ({ server }) => {
     const chair = await server.as(surface);
-    const scene = await sceneOf(server);
-    await scene.submissions("s1 s2 s3");
-    await scene.reviewers("a b c d");
-    await scene.past("s1", "a", { status: "completed" });
-    await scene.past("s1", "b", { status: "accepted" });
-    await scene.past("s2", "a", { status: "cancelled", active: false });
-    await scene.past("s2", "a", { roundId: "rnd_1" });
-    await scene.past("s2", "c", { status: "declined" });
-    await scene.past("s3", "d", { status: "conflict" });
+    const setup = await createSetup(server);
+    await setup.submissions("s1 s2 s3");
+    await setup.reviewers("a b c d");
+    await setup.past("s1", "a", { status: "completed" });
+    await setup.past("s1", "b", { status: "accepted" });
+    await setup.past("s2", "a", { status: "cancelled", active: false });
+    await setup.past("s2", "a", { roundId: "rnd_1" });
+    await setup.past("s2", "c", { status: "declined" });
+    await setup.past("s3", "d", { status: "conflict" });
     const outcome = await chair.auto_assign_reviewers({ roundId: "rnd_2" });
     // s2 not to c who declined it, s3 not to d; nobody ends with more than two.
     expect(dealt(outcome)).toEqual({ s2: "b d", s3: "a c" });
@@ -100,11 +107,11 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     server,
   }) => {
     const chair = await server.as(surface);
-    const scene = await sceneOf(server, { rules: { maxPerReviewer: 2 } });
-    await scene.submissions("s1 s2 s3");
-    await scene.reviewers("a b");
-    await scene.reviewers("c", { maxAssignments: 2 });
-    await scene.past("s1", "c", { roundId: "rnd_1", status: "completed" });
+    const setup = await createSetup(server, { rules: { maxPerReviewer: 2 } });
+    await setup.submissions("s1 s2 s3");
+    await setup.reviewers("a b");
+    await setup.reviewers("c", { maxAssignments: 2 });
+    await setup.past("s1", "c", { roundId: "rnd_1", status: "completed" });
     const outcome: AssignmentOutcome = await chair.auto_assign_reviewers({ roundId: "rnd_2", reviewsPerSubmission: 3 });
     const loads = Map.groupBy(outcome.created, ({ reviewerId }) => reviewerId);
     expect([...loads].map(([id, rows]) => `${id} ${rows.length}`).sort()).toEqual(["a 2", "b 2", "c 1"]);
@@ -114,18 +121,18 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
 
   test("a conflict of interest is never assigned, and told where it leaves a submission short", async ({ server }) => {
     const chair = await server.as(surface);
-    const scene = await sceneOf(server);
-    await scene.submissions("s1 s2");
-    await scene.reviewers("a b c");
-    await scene.past("s1", "a", {
+    const setup = await createSetup(server);
+    await setup.submissions("s1 s2");
+    await setup.reviewers("a b c");
+    await setup.past("s1", "a", {
       roundId: "rnd_1",
       active: false,
       status: "cancelled",
       conflictAttestation: attested,
     });
-    await scene.past("s1", "b", { roundId: "rnd_1", status: "conflict" });
-    await scene.past("s2", "a", { roundId: "rnd_1", conflictAttestation: { ...attested, hasConflict: false } });
-    await scene.past("s2", "b", { roundId: "rnd_1", conflictAttestation: attested });
+    await setup.past("s1", "b", { roundId: "rnd_1", status: "conflict" });
+    await setup.past("s2", "a", { roundId: "rnd_1", conflictAttestation: { ...attested, hasConflict: false } });
+    await setup.past("s2", "b", { roundId: "rnd_1", conflictAttestation: attested });
     const outcome = await chair.auto_assign_reviewers({ roundId: "rnd_2" });
     expect(dealt(outcome)).toEqual({ s1: "c", s2: "a c" });
     const reason = "conflict_of_interest";
@@ -141,13 +148,13 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     const rules = { reviewsPerSubmission: 1, useExpertiseMatching: true, domainFieldId: fieldIds.domain };
     const run = async (given: object) => {
       const own = await server.other();
-      const scene = await sceneOf(own, { rules });
-      await scene.submissions("s1 s2", { fields: { [fieldIds.domain]: "Science" } });
-      await scene.submissions("s3", { fields: { [fieldIds.domain]: "arts", fld_other: ["music", "SCIENCE"] } });
-      await scene.submissions("s4", { fields: {} });
-      await scene.reviewers("a", { expertise: ["law"] });
-      await scene.reviewers("b", { expertise: ["music", " science "] });
-      await scene.reviewers("c", { expertise: [] });
+      const setup = await createSetup(own, { rules });
+      await setup.submissions("s1 s2", { fields: { [fieldIds.domain]: "Science" } });
+      await setup.submissions("s3", { fields: { [fieldIds.domain]: "arts", fld_other: ["music", "SCIENCE"] } });
+      await setup.submissions("s4", { fields: {} });
+      await setup.reviewers("a", { expertise: ["law"] });
+      await setup.reviewers("b", { expertise: ["music", " science "] });
+      await setup.reviewers("c", { expertise: [] });
       const chair = await own.as(surface);
       return recordTrace(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
     };
@@ -163,13 +170,13 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
   test("who reviewed a submission in an earlier round is left out when asked for", async ({ server }) => {
     const run = async (given: object, rules: Partial<AssignmentRules> = {}) => {
       const own = await server.other();
-      const scene = await sceneOf(own, { rules });
-      await own.seed.round({ ...scene.home, roundId: "rnd_3", sequence: 3 });
-      await scene.submissions("s1");
-      await scene.reviewers("a b c d");
-      await scene.past("s1", "a", { roundId: "rnd_1", status: "completed" });
-      await scene.past("s1", "b", { roundId: "rnd_1", status: "assigned" });
-      await scene.past("s1", "c", { roundId: "rnd_3", status: "completed" });
+      const setup = await createSetup(own, { rules });
+      await own.seed.round({ ...setup.home, roundId: "rnd_3", sequence: 3 });
+      await setup.submissions("s1");
+      await setup.reviewers("a b c d");
+      await setup.past("s1", "a", { roundId: "rnd_1", status: "completed" });
+      await setup.past("s1", "b", { roundId: "rnd_1", status: "assigned" });
+      await setup.past("s1", "c", { roundId: "rnd_3", status: "completed" });
       return dealt(await (await own.as(surface)).auto_assign_reviewers({ roundId: "rnd_2", ...given }));
     };
     expect(await run({})).toEqual({ s1: "a b" });
@@ -181,15 +188,15 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
 
   test("arguments replace the programme's rule for the run alone", async ({ server }) => {
     const chair = await server.as(surface);
-    const scene = await sceneOf(server, { rules: { reviewsPerSubmission: 1 } });
-    await scene.submissions("s1");
-    await scene.reviewers("a b c d");
+    const setup = await createSetup(server, { rules: { reviewsPerSubmission: 1 } });
+    await setup.submissions("s1");
+    await setup.reviewers("a b c d");
     const run = (given: object) =>
       recordTrace(server, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
     expect(await run({ reviewsPerSubmission: 0 })).toMatchObject({ data: { created: [], skipped: [] }, ...nothing });
     expect(dealt((await run({ reviewsPerSubmission: 3 })).data)).toEqual({ s1: "a b c" });
     expect(await run({})).toMatchObject({ data: { created: [] }, ...nothing });
-    expect(await chair.get_program({ programId: scene.home.programId })).toMatchObject({
+    expect(await chair.get_program({ programId: setup.home.programId })).toMatchObject({
       assignmentRules: { ...plain, reviewsPerSubmission: 1 },
       version: 0,
     });
@@ -200,15 +207,15 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     const reviewers = ["a", "b", "c", "d"];
     const run = async (order: <T>(items: T[]) => T[]) => {
       const own = await server.other();
-      const scene = await sceneOf(own, { rules: { maxPerReviewer: 4 } });
-      for (const id of order([...reviewers])) await scene.reviewers(id, { expertise: [id] });
-      for (const id of order([...submissions])) await scene.submissions(id);
+      const setup = await createSetup(own, { rules: { maxPerReviewer: 4 } });
+      for (const id of order([...reviewers])) await setup.reviewers(id, { expertise: [id] });
+      for (const id of order([...submissions])) await setup.submissions(id);
       const past = order([
         ["s1", "a", { status: "conflict" }],
         ["s2", "b", { status: "completed" }],
         ["s3", "c", { status: "declined" }],
       ] as const as unknown as [string, string, object][]);
-      for (const [submissionId, reviewerId, given] of past) await scene.past(submissionId, reviewerId, given);
+      for (const [submissionId, reviewerId, given] of past) await setup.past(submissionId, reviewerId, given);
       const { created, skipped } = await (await own.as(surface)).auto_assign_reviewers({ roundId: "rnd_2" });
       return [created.map((row: Assignment) => `${row.submissionId} ${row.reviewerId}`), skipped];
     };
@@ -218,16 +225,16 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
   });
 
   test("the round must be the tenant's own, active, and of a programme that takes changes", async ({ server }) => {
-    const refused: readonly [scene: Scene, code: string][] = [
+    const refused: readonly [setup: Setup, code: string][] = [
       [{ round: { active: false } }, "round_inactive"],
       [{ program: { lifecycleStatus: "archived" } }, "program_archived"],
       [{ rules: { useExpertiseMatching: true } }, "validation_failed"],
     ];
     for (const [given, code] of refused) {
       const own = await server.other();
-      const scene = await sceneOf(own, given);
-      await scene.submissions("s1");
-      await scene.reviewers("a");
+      const setup = await createSetup(own, given);
+      await setup.submissions("s1");
+      await setup.reviewers("a");
       const chair = await own.as(surface);
       const trace = await recordTrace(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });

@@ -7,7 +7,7 @@ import { nothing, recordTrace } from "../../support/trace.ts";
 const attestation = (hasConflict: boolean) => ({ hasConflict, statement: "s", attestedAt: "2026-11-02T00:00:00.000Z" });
 
 /** A round and one before it in the same track, with submissions under review in the later one. */
-async function stageOf({ seed }: TestServer, count: number, given: { program?: object; round?: object } = {}) {
+async function seedStage({ seed }: TestServer, count: number, given: { program?: object; round?: object } = {}) {
   const { programId } = await seed.program(given.program);
   const { trackId } = await seed.track({ programId });
   const earlier = await seed.round({ programId, trackId, sequence: 1 });
@@ -31,7 +31,7 @@ const pairOf = ({ submissionId, reviewerId }: { submissionId: string; reviewerId
 describe.each(surfaces)("assigning many over %s", (surface) => {
   test("lists give every combination, in their order", async ({ server }) => {
     const chair = await server.as(surface, ["assignments:write"]);
-    const { roundId, submissionIds, home, deadline } = await stageOf(server, 2);
+    const { roundId, submissionIds, home, deadline } = await seedStage(server, 2);
     const reviewerIds = [...(await reviewersOf(server, 1)), ...(await reviewersOf(server, 1, { status: "invited" }))];
     const trace = await recordTrace(server, () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds }));
     const pairs = submissionIds.flatMap((submissionId) =>
@@ -55,7 +55,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
 
   test("pairs are assigned as named; what cannot be is skipped with the reason", async ({ server }) => {
     const chair = await server.as(surface);
-    const { roundId, submissionIds, home, earlier } = await stageOf(server, 2);
+    const { roundId, submissionIds, home, earlier } = await seedStage(server, 2);
     const [one = "", two = ""] = submissionIds;
     const [free = "", taken = "", declined = "", torn = "", honest = "", before = "", removed = ""] = await reviewersOf(
       server,
@@ -100,7 +100,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
 
   test("asked for twice at once, a pair is assigned once", async ({ server }) => {
     const chair = await server.as(surface);
-    const { roundId, submissionIds } = await stageOf(server, 1);
+    const { roundId, submissionIds } = await seedStage(server, 1);
     const reviewerIds = await reviewersOf(server, 2);
     const assign = () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds });
     const outcomes = await Promise.all([assign(), assign(), assign()]);
@@ -110,7 +110,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
 
   test("exactly one of the two forms is taken, and none of it empty", async ({ server }) => {
     const chair = await server.as(surface);
-    const { roundId, submissionIds } = await stageOf(server, 1);
+    const { roundId, submissionIds } = await seedStage(server, 1);
     const reviewerIds = await reviewersOf(server, 1);
     const pairs = [{ submissionId: submissionIds[0], reviewerId: reviewerIds[0] }];
     const refused: readonly [given: object, ...paths: string[]][] = [
@@ -145,8 +145,8 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
   test("a record that nobody knows is named, and nothing is assigned", async ({ server }) => {
     const chair = await server.as(surface);
     const other = await server.other();
-    const { roundId, submissionIds } = await stageOf(server, 2);
-    const foreign = await stageOf(other, 1);
+    const { roundId, submissionIds } = await seedStage(server, 2);
+    const foreign = await seedStage(other, 1);
     const [known = ""] = await reviewersOf(server, 1);
     const [stranger = ""] = await reviewersOf(other, 1);
     const lists = { submissionIds: [...submissionIds, ...foreign.submissionIds], reviewerIds: ["rvw_none", known] };
@@ -173,11 +173,11 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
   }) => {
     const chair = await server.as(surface);
     const reviewerIds = await reviewersOf(server, 1);
-    const { roundId, submissionIds, trackId, earlier } = await stageOf(server, 1);
+    const { roundId, submissionIds, trackId, earlier } = await seedStage(server, 1);
     const done = await server.seed.submission({ trackId, state: "FINALIST", currentRoundId: roundId });
     const behind = await server.seed.submission({ trackId, state: "IN_REVIEW", currentRoundId: earlier.roundId });
-    const closed = await stageOf(server, 1, { round: { active: false } });
-    const archived = await stageOf(server, 1, { program: { lifecycleStatus: "archived" } });
+    const closed = await seedStage(server, 1, { round: { active: false } });
+    const archived = await seedStage(server, 1, { program: { lifecycleStatus: "archived" } });
     const transition = (from: string, { submissionId }: { submissionId: string }) => ({
       code: "invalid_state_transition",
       details: { from, operation: "assign", allowedFrom: ["IN_REVIEW"], submissionId },
@@ -197,7 +197,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
 
 test("500 assignments at once are looked up in a few statements", async ({ server }) => {
   const chair = await server.as("REST");
-  const { roundId, submissionIds } = await stageOf(server, 50);
+  const { roundId, submissionIds } = await seedStage(server, 50);
   const reviewerIds = await reviewersOf(server, 10);
   const statements = await recordStatements(async () => {
     const { created } = await chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds });

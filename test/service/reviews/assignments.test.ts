@@ -12,7 +12,7 @@ const incomplete = ["assigned", "accepted", "conflict"];
 const attested = { hasConflict: true, statement: "My colleague", attestedAt: "2026-11-02T00:00:00.000Z" };
 
 /** A round with a submission in it, and assignments of it to reviewers made for them. */
-async function stageOf({ seed }: TestServer, given: { program?: object; round?: object } = {}) {
+async function seedStage({ seed }: TestServer, given: { program?: object; round?: object } = {}) {
   const { programId } = await seed.program(given.program);
   const { trackId } = await seed.track({ programId });
   const deadline = "2026-12-15T00:00:00.000Z";
@@ -27,11 +27,11 @@ async function stageOf({ seed }: TestServer, given: { program?: object; round?: 
 }
 
 describe.each(surfaces)("listing assignments over %s", (surface) => {
-  async function sceneOf(server: TestServer): Promise<Assignment[]> {
+  async function createSetup(server: TestServer): Promise<Assignment[]> {
     const rows: Assignment[] = [];
     const { reviewerId } = await server.seed.reviewer();
     for (let count = 0; count < 2; count += 1) {
-      const { assign } = await stageOf(server);
+      const { assign } = await seedStage(server);
       for (const status of statuses) {
         rows.push(await assign({ status, reviewerId }), await assign({ status, active: false }));
       }
@@ -41,8 +41,8 @@ describe.each(surfaces)("listing assignments over %s", (surface) => {
 
   test("each filter lets through what it says, and what was removed only when asked for", async ({ server }) => {
     const chair = await server.as(surface, ["assignments:read"]);
-    await sceneOf(await server.other());
-    const rows = await sceneOf(server);
+    await createSetup(await server.other());
+    const rows = await createSetup(server);
     const newest = rows.toReversed();
     const { programId, roundId, reviewerId, submissionId } = rows[0] as Assignment;
     type Filter = readonly [query: Record<string, unknown>, holds: (row: Assignment) => boolean];
@@ -77,7 +77,7 @@ describe.each(surfaces)("listing assignments over %s", (surface) => {
 describe.each(surfaces)("removing an assignment over %s", (surface) => {
   test.for(statuses)("one that is %s goes as its machine says", async (status, { server }) => {
     const chair = await server.as(surface, ["assignments:write"]);
-    const { assign } = await stageOf(server, { round: { active: false } });
+    const { assign } = await seedStage(server, { round: { active: false } });
     await assign();
     const row = await assign({ status, conflictAttestation: status === "conflict" ? attested : null });
     const inactive = await assign({ status, active: false });
@@ -103,8 +103,8 @@ describe.each(surfaces)("removing an assignment over %s", (surface) => {
 
   test("one of an archived programme stays, and another tenant's is not found", async ({ server }) => {
     const chair = await server.as(surface);
-    const archived = await (await stageOf(server, { program: { lifecycleStatus: "archived" } })).assign();
-    const foreign = await (await stageOf(await server.other())).assign();
+    const archived = await (await seedStage(server, { program: { lifecycleStatus: "archived" } })).assign();
+    const foreign = await (await seedStage(await server.other())).assign();
     const refused = [
       [archived.assignmentId, "program_archived"],
       [foreign.assignmentId, "not_found"],
@@ -120,7 +120,7 @@ describe.each(surfaces)("removing an assignment over %s", (surface) => {
 describe.each(surfaces)("moving an assignment to another reviewer over %s", (surface) => {
   test.for(statuses)("one that is %s goes as its machine says", async (status, { server }) => {
     const chair = await server.as(surface, ["assignments:write"]);
-    const { assign, home, deadline } = await stageOf(server);
+    const { assign, home, deadline } = await seedStage(server);
     const { reviewerId } = await server.seed.reviewer({ status: "invited" });
     const allowedFrom = [...incomplete, "declined"];
     const conflictAttestation = status === "conflict" ? attested : null;
@@ -175,7 +175,7 @@ describe.each(surfaces)("moving an assignment to another reviewer over %s", (sur
 
   test("the reviewer must be able to take it", async ({ server }) => {
     const chair = await server.as(surface);
-    const { assign, home } = await stageOf(server);
+    const { assign, home } = await seedStage(server);
     const { assignmentId, reviewerId: same } = await assign();
     const { programId, trackId } = home;
     const { roundId } = await server.seed.round({ programId, trackId, sequence: 2 });
@@ -215,23 +215,23 @@ describe.each(surfaces)("moving an assignment to another reviewer over %s", (sur
   test("version, round and programme are looked at, and a reason has its bound", async ({ server }) => {
     const chair = await server.as(surface);
     const newReviewerId = (await server.seed.reviewer()).reviewerId;
-    const attempt = async (stage: Awaited<ReturnType<typeof stageOf>>, more = {}) => {
+    const attempt = async (stage: Awaited<ReturnType<typeof seedStage>>, more = {}) => {
       const { assignmentId } = await stage.assign();
       return recordTrace(server, () => chair.reassign_assignment({ assignmentId, newReviewerId, version: 0, ...more }));
     };
-    const open = await stageOf(server);
+    const open = await seedStage(server);
     const refused = [
       [open, { version: 1 }, { code: "version_conflict", details: { currentVersion: 0 } }],
       [open, { reason: "x".repeat(1001) }, { code: "validation_failed" }],
       [open, { reviewerId: newReviewerId }, { code: "validation_failed" }],
-      [await stageOf(server, { round: { active: false } }), {}, { code: "round_inactive" }],
-      [await stageOf(server, { program: { lifecycleStatus: "archived" } }), {}, { code: "program_archived" }],
+      [await seedStage(server, { round: { active: false } }), {}, { code: "round_inactive" }],
+      [await seedStage(server, { program: { lifecycleStatus: "archived" } }), {}, { code: "program_archived" }],
     ] as const;
     for (const [stage, more, problem] of refused) {
       expect(await attempt(stage, more), problem.code).toMatchObject({ problem, ...nothing });
     }
     expect(await attempt(open)).toMatchObject({ data: { reason: null } });
-    const foreign = await attempt(await stageOf(await server.other()));
+    const foreign = await attempt(await seedStage(await server.other()));
     expect(foreign).toMatchObject({ problem: { code: "not_found" }, ...nothing });
   });
 });

@@ -8,7 +8,7 @@ import { nothing, recordTrace } from "../../support/trace.ts";
 type Review = Row<"reviews">;
 
 /** A submission with two rounds of its track, reviews made through assignments. */
-async function stageOf({ seed }: TestServer) {
+async function seedStage({ seed }: TestServer) {
   const { programId, trackId } = await seed.track();
   const rounds = [
     await seed.round({ programId, trackId, sequence: 1 }),
@@ -34,7 +34,7 @@ const empty = { meanScore: null, medianScore: null, minScore: null, maxScore: nu
 describe.each(surfaces)("reviews over %s", (surface) => {
   test("each filter lets through what it says, newest first, with scores and comments", async ({ server }) => {
     const chair = await server.as(surface, ["reviews:read"]);
-    const stages = [await stageOf(server), await stageOf(server)];
+    const stages = [await seedStage(server), await seedStage(server)];
     const rows: Review[] = [];
     for (const { review, first, second } of stages) {
       rows.push(
@@ -43,7 +43,7 @@ describe.each(surfaces)("reviews over %s", (surface) => {
         await review(second, { status: "draft", submittedAt: null }),
       );
     }
-    const foreign = await stageOf(await server.other());
+    const foreign = await seedStage(await server.other());
     await foreign.review(foreign.first);
     const newest = rows.toReversed();
     const { submissionId, roundId } = rows[1] as Review;
@@ -70,8 +70,8 @@ describe.each(surfaces)("reviews over %s", (surface) => {
 
   test("a review, submission or round of another tenant or track is not found", async ({ server }) => {
     const chair = await server.as(surface);
-    const [here, there] = [await stageOf(server), await stageOf(server)];
-    const foreign = await stageOf(await server.other());
+    const [here, there] = [await seedStage(server), await seedStage(server)];
+    const foreign = await seedStage(await server.other());
     const { reviewId } = await foreign.review(foreign.first);
     const { submissionId } = here;
     const calls = [
@@ -93,8 +93,8 @@ describe.each(surfaces)("the summary of a submission's reviews over %s", (surfac
     server,
   }) => {
     const chair = await server.as(surface, ["reviews:read"]);
-    const { submissionId, first, second, review, assign } = await stageOf(server);
-    const other = await stageOf(server);
+    const { submissionId, first, second, review, assign } = await seedStage(server);
+    const other = await seedStage(server);
     await other.review(other.first, { weightedScore: 1 });
     // Round 1: 2 and 4 by the weighted score. Round 2: 7, 10 by the total where there is no weighted one, and 8.5.
     await review(first, { weightedScore: 2, totalScore: 20, scores: [score("crt_a", 2)] });
@@ -165,7 +165,7 @@ describe.each(surfaces)("the summary of a submission's reviews over %s", (surfac
     });
   });
 
-  type Stage = Awaited<ReturnType<typeof stageOf>>;
+  type Stage = Awaited<ReturnType<typeof seedStage>>;
   const statuses: readonly [what: string, status: string, make: (stage: Stage) => Promise<unknown>][] = [
     ["nothing", "not_started", async () => undefined],
     ["an assignment", "not_started", ({ assign, first }) => assign(first, "accepted")],
@@ -185,7 +185,7 @@ describe.each(surfaces)("the summary of a submission's reviews over %s", (surfac
 
   test.for(statuses)("with %s it is %s", async ([what, status, make], { server }) => {
     const chair = await server.as(surface);
-    const stage = await stageOf(server);
+    const stage = await seedStage(server);
     await make(stage);
     const { submissionId, first, second } = stage;
     const meanScore = status === "complete" || what.startsWith("a submitted") ? 7 : null;
@@ -198,7 +198,7 @@ describe.each(surfaces)("the summary of a submission's reviews over %s", (surfac
 
   test("the draft of a removed assignment counts for nothing", async ({ server }) => {
     const chair = await server.as(surface);
-    const { submissionId, first, review } = await stageOf(server);
+    const { submissionId, first, review } = await seedStage(server);
     const { assignmentId } = await review(first, { status: "draft" });
     const before = await chair.get_submission_reviews_summary({ submissionId });
     expect(before).toMatchObject({ status: "in_progress", assignedCount: 1 });

@@ -173,7 +173,7 @@ describe.each(surfaces)("files over %s", (surface) => {
 
 describe.each(surfaces)("feedback over %s", (surface) => {
   /** A submission in its second round, with feedback on the first. */
-  async function stageOf({ seed }: TestServer, program: Partial<Row<"programs">> = {}) {
+  async function seedStage({ seed }: TestServer, program: Partial<Row<"programs">> = {}) {
     const { programId } = await seed.program(program);
     const { trackId } = await seed.track({ programId });
     const first = await seed.round({ programId, trackId });
@@ -186,7 +186,7 @@ describe.each(surfaces)("feedback over %s", (surface) => {
 
   test("is released once: with its time, its token and one event of its round", async ({ server }) => {
     const chair = await server.as(surface);
-    const { ids, trackId, first, second, feedback } = await stageOf(server);
+    const { ids, trackId, first, second, feedback } = await seedStage(server);
     await feedback();
     for (const roundId of [first, null]) {
       const { feedbackId } = await feedback(roundId);
@@ -215,7 +215,7 @@ describe.each(surfaces)("feedback over %s", (surface) => {
 
   test("asked for many times at once is released once", async ({ server }) => {
     const [chair, deputy] = [await server.as(surface), await server.as(surface)];
-    const { feedbackId } = await (await stageOf(server)).feedback();
+    const { feedbackId } = await (await seedStage(server)).feedback();
     const calls = [chair, deputy, chair, deputy].map((caller) => caller.release_feedback({ feedbackId }));
     const answers = await Promise.all(calls);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
@@ -225,8 +225,8 @@ describe.each(surfaces)("feedback over %s", (surface) => {
 
   test("of an archived programme stays as it is; another tenant's is not found", async ({ server }) => {
     const chair = await server.as(surface);
-    const archived = await (await stageOf(server, { lifecycleStatus: "archived" })).feedback();
-    const foreign = await (await stageOf(await server.other())).feedback();
+    const archived = await (await seedStage(server, { lifecycleStatus: "archived" })).feedback();
+    const foreign = await (await seedStage(await server.other())).feedback();
     const refusals = [
       [archived.feedbackId, "program_archived"],
       [foreign.feedbackId, "not_found"],
@@ -242,14 +242,14 @@ describe.each(surfaces)("feedback over %s", (surface) => {
 
   test("is listed once it is released, by programme and submission, newest first", async ({ server }) => {
     const chair = await server.as(surface);
-    const [here, there] = [await stageOf(server), await stageOf(server)];
+    const [here, there] = [await seedStage(server), await seedStage(server)];
     const rows: Row<"feedbacks">[] = [];
     for (const { feedback } of [here, there, here]) {
       await feedback();
       rows.unshift(await chair.release_feedback({ feedbackId: (await feedback()).feedbackId }));
     }
     const other = await server.other();
-    const { feedbackId } = await (await stageOf(other)).feedback();
+    const { feedbackId } = await (await seedStage(other)).feedback();
     await (await other.as(surface)).release_feedback({ feedbackId });
     const { programId, submissionId } = here.ids;
     const own = rows.filter((row) => row.submissionId === submissionId);

@@ -156,7 +156,7 @@ interface Stage {
 const statuses = ["assigned", "accepted", "conflict", "completed", "declined"] as const;
 
 /** Creates a track with two rounds. Every submission in it has an assignment in each status. */
-async function stageOf({ seed }: TestServer, screeningRequired = true): Promise<Stage> {
+async function seedStage({ seed }: TestServer, screeningRequired = true): Promise<Stage> {
   const { programId } = await seed.program({ screeningRequired });
   const track = await seed.track({ programId });
   const home = { programId, trackId: track.trackId };
@@ -188,9 +188,9 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
     const step = steps[name] as Step;
     const operation = step.operation ?? name;
     const chair = await server.as(surface);
-    const stage = await stageOf(server, step.screeningRequired);
+    const stage = await seedStage(server, step.screeningRequired);
     await stage.submission("IN_REVIEW");
-    await (await stageOf(await server.other())).submission("IN_REVIEW");
+    await (await seedStage(await server.other())).submission("IN_REVIEW");
     for (const from of states) {
       const before = await stage.submission(from);
       const { submissionId, version } = before;
@@ -222,7 +222,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
 
   test("fields and deadline are edited in a draft alone, or with the return to it", async ({ server }) => {
     const chair = await server.as(surface);
-    const stage = await stageOf(server);
+    const stage = await seedStage(server);
     const edits: readonly ((target: Target) => Promise<unknown>)[] = [
       (target) => chair.update_submission_fields({ ...target, fields: { fld_title: "Wood" } }),
       (target) => chair.update_submission({ ...target, fields: { fld_title: "Wood" } }),
@@ -244,7 +244,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
 
   test("a draft is withdrawn with its last edit in one change", async ({ server }) => {
     const chair = await server.as(surface);
-    const stage = await stageOf(server);
+    const stage = await seedStage(server);
     const { submissionId, version } = await stage.submission("DRAFT");
     const last = { submissionId, version, state: "WITHDRAWN", fields: { fld_title: "Wood" } };
     const trace = await recordTrace(server, () => chair.update_submission(last));
@@ -254,7 +254,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
 
   test("an archived programme's submissions stand still, whatever the operation", async ({ server }) => {
     const chair = await server.as(surface);
-    const stage = await stageOf(server);
+    const stage = await seedStage(server);
     const rows = new Map<string, Row<"submissions">>();
     for (const [name, { from }] of Object.entries(steps)) {
       rows.set(name, await stage.submission(from.split(" ")[0] as SubmissionState));
@@ -273,7 +273,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
 
   test("of changes that start from the same version one alone goes through", async ({ server }) => {
     const chair = await server.as(surface);
-    const stage = await stageOf(server);
+    const stage = await seedStage(server);
     const { submissionId, version } = await stage.submission("IN_REVIEW");
     const racing = ["withdraw", "eliminate", "mark as WINNER", "PATCH to DRAFT", "advance"];
     const call = (name: string) => (steps[name] as Step).call(chair, { submissionId, version }, stage.rounds[1]);
@@ -293,7 +293,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
 describe.each(surfaces)("advancing over %s", (surface) => {
   test("leads to a later active round of the submission's own track", async ({ server }) => {
     const chair = await server.as(surface);
-    const stage = await stageOf(server);
+    const stage = await seedStage(server);
     const { programId, trackId } = stage.track;
     const third = await server.seed.round({ programId, trackId, sequence: 3, active: false });
     const sister = await server.seed.track({ programId });
@@ -317,7 +317,7 @@ describe.each(surfaces)("advancing over %s", (surface) => {
 
   test("starts in any round, and again in any after a return to draft", async ({ server }) => {
     const chair = await server.as(surface);
-    const stage = await stageOf(server, false);
+    const stage = await seedStage(server, false);
     const [first, second] = stage.rounds;
     const { submissionId } = await stage.submission("DRAFT");
     const rows: { currentRoundId: string | null; version: number }[] = [];

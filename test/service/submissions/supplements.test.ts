@@ -13,7 +13,7 @@ const { title, budget, annex } = fieldIds;
 type Given = Partial<Row<"supplements">>;
 
 /** A response that bears the times of the status it has, and one beside it that nothing may touch. */
-async function stageOf({ seed }: TestServer, program: Partial<Row<"programs">> = {}) {
+async function seedStage({ seed }: TestServer, program: Partial<Row<"programs">> = {}) {
   const { programId } = await seed.program(program);
   const { trackId, schemaId } = await seed.track({ programId });
   const { roundId } = await seed.round({ programId, trackId });
@@ -44,7 +44,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
 
   test.for(simple)("%s", async ([name, operation, audit, allowedFrom, arrived], { server }) => {
     const chair = await server.as(surface);
-    const { submissionId, response } = await stageOf(server);
+    const { submissionId, response } = await seedStage(server);
     for (const status of statuses) {
       const before = await response(status);
       const { supplementResponseId, version } = before;
@@ -64,7 +64,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
     server,
   }) => {
     const chair = await server.as(surface);
-    const { submission, submissionId, response } = await stageOf(server);
+    const { submission, submissionId, response } = await seedStage(server);
     for (const to of statuses) {
       const before = await response(from);
       const { supplementResponseId, version } = before;
@@ -95,7 +95,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
 
   test("contents make a draft of one not started, and leave the status of others", async ({ server }) => {
     const chair = await server.as(surface);
-    const { submissionId, response } = await stageOf(server);
+    const { submissionId, response } = await seedStage(server);
     for (const from of open) {
       const { supplementResponseId } = await response(from, { fields: { [budget]: 1, fld_dropped: "kept" } });
       const edit = (version: number, change: object) =>
@@ -118,7 +118,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
 
   test("contents and a status go in one change", async ({ server }) => {
     const chair = await server.as(surface);
-    const { submissionId, response } = await stageOf(server);
+    const { submissionId, response } = await seedStage(server);
     for (const [from, status] of [
       ["not_started", "submitted"],
       ["draft", "closed"],
@@ -134,7 +134,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
 
   test("a closed one takes contents only with the move out", async ({ server }) => {
     const chair = await server.as(surface);
-    const { submissionId, response } = await stageOf(server);
+    const { submissionId, response } = await seedStage(server);
     const pieces = [...Object.entries(content).map(([name, value]) => ({ [name]: value })), { fileIds: [] }];
     for (const piece of pieces) {
       const { supplementResponseId } = await response("closed");
@@ -155,7 +155,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
 
   test("values and files must be the form's and the submission's, and each wrong one is named", async ({ server }) => {
     const chair = await server.as(surface);
-    const { submissionId, schemaId, response } = await stageOf(server);
+    const { submissionId, schemaId, response } = await seedStage(server);
     const { supplementResponseId } = await response("draft");
     const stranger = await server.seed.supplement({
       submissionId: (await server.seed.submission()).submissionId,
@@ -195,10 +195,10 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
 
   test("each is found under its own submission only, and stands still in an archived programme", async ({ server }) => {
     const chair = await server.as(surface);
-    const here = await stageOf(server);
-    const there = await stageOf(server);
-    const archived = await stageOf(server, { lifecycleStatus: "archived" });
-    const alien = await stageOf(await server.other());
+    const here = await seedStage(server);
+    const there = await seedStage(server);
+    const archived = await seedStage(server, { lifecycleStatus: "archived" });
+    const alien = await seedStage(await server.other());
     const targets = [
       [there.submissionId, (await here.response("draft")).supplementResponseId, "not_found"],
       [alien.submissionId, (await alien.response("draft")).supplementResponseId, "not_found"],
@@ -219,8 +219,8 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
 
   test("a submission lists its own responses, newest first", async ({ server }) => {
     const chair = await server.as(surface);
-    const { submissionId, response } = await stageOf(server);
-    await (await stageOf(server)).response("draft");
+    const { submissionId, response } = await seedStage(server);
+    await (await seedStage(server)).response("draft");
     const rows = [await response("draft"), await response("closed")];
     const listed = await chair.list_submission_supplements({ submissionId });
     expect(listed).toHaveLength(3);

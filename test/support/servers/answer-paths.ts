@@ -2,17 +2,17 @@ import { createServer, request as httpRequest, type IncomingMessage } from "node
 import type { AddressInfo } from "node:net";
 
 /** The two ways by which a plain request is answered: beside the SDK, or by it. */
-export const answerPaths = ["lane", "SDK"] as const;
+export const answerPaths = ["fast path", "SDK"] as const;
 export type AnswerPath = (typeof answerPaths)[number];
 
 /** What no revision knows: a message with it is left to the SDK, which lets it pass. */
-const unknownMeta = { "com.example/road": "SDK" };
+const unknownMeta = { "com.example/path": "SDK" };
 
 type Message = { readonly method?: string; readonly params?: { readonly _meta?: object } };
 
 /** A message that takes that path. */
-export function byAnswerPath<M extends Message>(road: AnswerPath, message: M): M {
-  if (road === "lane" || !message.method?.startsWith("tools/")) return message;
+export function byAnswerPath<M extends Message>(answerPath: AnswerPath, message: M): M {
+  if (answerPath === "fast path" || !message.method?.startsWith("tools/")) return message;
   return { ...message, params: { ...message.params, _meta: { ...message.params?._meta, ...unknownMeta } } };
 }
 
@@ -22,9 +22,9 @@ export interface Listener {
 }
 
 /** Forwards requests to a server by one path, with a token that their sender has no option for. */
-export async function listenFor(origin: string, token: string, road: AnswerPath): Promise<Listener> {
+export async function listenFor(origin: string, token: string, answerPath: AnswerPath): Promise<Listener> {
   const server = createServer(async (incoming, response) => {
-    const body = await bodyOf(incoming, road);
+    const body = await bodyOf(incoming, answerPath);
     const length = body.length > 0 ? { "content-length": String(body.length) } : {};
     const headers = { ...incoming.headers, ...length, authorization: `Bearer ${token}` };
     // A page of this address is the server's own page, as behind any proxy.
@@ -50,12 +50,12 @@ export async function listenFor(origin: string, token: string, road: AnswerPath)
   };
 }
 
-async function bodyOf(incoming: IncomingMessage, road: AnswerPath): Promise<Buffer> {
+async function bodyOf(incoming: IncomingMessage, answerPath: AnswerPath): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
   const body = Buffer.concat(chunks);
   try {
-    return Buffer.from(JSON.stringify(byAnswerPath(road, JSON.parse(body.toString()))));
+    return Buffer.from(JSON.stringify(byAnswerPath(answerPath, JSON.parse(body.toString()))));
   } catch {
     return body;
   }

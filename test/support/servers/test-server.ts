@@ -124,7 +124,7 @@ export async function openTestServer(
   const agents = throughRemote ? await openRemote(httpServer.origin, environment, { clock, log }) : app;
   const running: Running = { app, agents, clock, httpServer, clients: [] };
   return {
-    server: await deskOf(running, "biz_one"),
+    server: await createTestServer(running, "biz_one"),
     async close() {
       await Promise.all(running.clients.map((client) => client.close()));
       if (agents !== app) await agents.close();
@@ -134,7 +134,7 @@ export async function openTestServer(
   };
 }
 
-async function deskOf(running: Running, businessId: string): Promise<TestServer> {
+async function createTestServer(running: Running, businessId: string): Promise<TestServer> {
   const { app, clock, httpServer } = running;
   const known = (await app.store.listBusinesses()).some((business) => business.businessId === businessId);
   if (!known) await app.store.insertBusiness({ businessId, name: businessId, createdAt: clock.now().toISOString() });
@@ -143,7 +143,7 @@ async function deskOf(running: Running, businessId: string): Promise<TestServer>
   const token: TestServer["token"] = async (granted = scopes) =>
     (await issueToken(app.store, { businessId, name: "test", scopes: granted, expiresAt: null })).token;
   const callAs: TestServer["with"] = async (surface, bearer) =>
-    callerOf(surface === "REST" ? restCall(httpServer.origin, bearer) : await mcpCall(running, bearer), bearer);
+    createCaller(surface === "REST" ? restCall(httpServer.origin, bearer) : await mcpCall(running, bearer), bearer);
   let others = 0;
   return {
     app,
@@ -155,14 +155,14 @@ async function deskOf(running: Running, businessId: string): Promise<TestServer>
     write,
     with: callAs,
     as: async (surface, granted) => callAs(surface, await token(granted)),
-    other: () => deskOf(running, `biz_other${++others}`),
+    other: () => createTestServer(running, `biz_other${++others}`),
     outbox: () => app.store.listEvents(businessId, 1000),
   };
 }
 
 type Call = (name: OperationName, input: Record<string, unknown>) => Promise<TestReply>;
 
-function callerOf(call: Call, token: string): TestCaller {
+function createCaller(call: Call, token: string): TestCaller {
   const methods = operationNames.map((name) => [name, async (input = {}) => (await call(name, input)).data]);
   return {
     ...Object.fromEntries(methods),
@@ -175,13 +175,13 @@ function restCall(origin: string, token: string): Call {
   return async (name, input) => {
     const response = await requestRest(origin, token, name, input);
     const answer = (await response.json()) as Data;
-    if (!answer.success) throw declared(name, new ClientProblem(answer.error, response.status));
+    if (!answer.success) throw requireDeclared(name, new ClientProblem(answer.error, response.status));
     return { data: answer.data, ...(answer.meta ? { page: answer.meta } : {}) };
   };
 }
 
 /** A refusal that the contract does not declare for its operation is a fault, whatever the test is about. */
-function declared(name: OperationName, problem: ClientProblem): Error {
+function requireDeclared(name: OperationName, problem: ClientProblem): Error {
   const codes: readonly string[] = [...commonErrors, ...(operations[name].errors ?? [])];
   return codes.includes(problem.code) ? problem : new Error(`${name} does not declare ${problem.message}`);
 }

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { clients, type HumanReply, readConfirmation, readError } from "../../support/clients/clients.ts";
 import { openTestServer, type TestServer } from "../../support/servers/test-server.ts";
 
-async function scene(environment: Record<string, string> = {}) {
+async function openSetup(environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask", ...environment });
   onTestFinished(close);
   const submission = await server.seed.submission({ state: "IN_REVIEW" });
@@ -20,7 +20,7 @@ async function expectUntouched(server: TestServer, submissionId: string): Promis
 
 describe.each(Object.entries(clients))("a human who is asked for confirmation by a client of %s", (_, connect) => {
   test("sees what would happen, and agrees", async () => {
-    const { server, args, token } = await scene();
+    const { server, args, token } = await openSetup();
     const questions: string[] = [];
     const client = await connect(server, token, async (question) => {
       questions.push(question);
@@ -40,7 +40,7 @@ describe.each(Object.entries(clients))("a human who is asked for confirmation by
     { action: "cancel" } as const,
     { action: "accept", content: { confirm: false } } as const,
   ])("answers %j, and nothing is changed", async (reply) => {
-    const { server, args, token } = await scene();
+    const { server, args, token } = await openSetup();
     const client = await connect(server, token, () => reply);
     const result = await client.call("eliminate_submission", args);
     expect(result.isError).toBe(true);
@@ -49,7 +49,7 @@ describe.each(Object.entries(clients))("a human who is asked for confirmation by
   });
 
   test("declines with a reason, which the agent is told", async () => {
-    const { server, args, token } = await scene();
+    const { server, args, token } = await openSetup();
     const content = { confirm: false, reason: "Wait for the\u200b board" };
     const client = await connect(server, token, () => ({ action: "accept", content }));
     const result = await client.call("eliminate_submission", args);
@@ -61,7 +61,7 @@ describe.each(Object.entries(clients))("a human who is asked for confirmation by
   });
 
   test("is asked again when the records change before the answer", async () => {
-    const { server, args, token } = await scene();
+    const { server, args, token } = await openSetup();
     const questions: string[] = [];
     const client = await connect(server, token, async (question) => {
       questions.push(question);
@@ -81,7 +81,7 @@ describe.each(Object.entries(clients))("a human who is asked for confirmation by
   });
 
   test("is not asked about a call that would be refused anyway", async () => {
-    const { server, args, token } = await scene();
+    const { server, args, token } = await openSetup();
     const client = await connect(server, token, () => expect.unreachable());
     const result = await client.call("eliminate_submission", { ...args, version: 7 });
     expect(readError(result).code).toBe("version_conflict");
@@ -93,7 +93,7 @@ describe.each(
   Object.entries(clients),
 )("before an invitation and a move of an assignment, by a client of %s,", (_, connect) => {
   async function reviewing() {
-    const { server, token } = await scene();
+    const { server, token } = await openSetup();
     const place = await server.seed.round();
     const { roundId, programId, trackId } = place;
     const at = { programId, trackId, currentRoundId: roundId, state: "IN_REVIEW" } as const;
@@ -147,7 +147,7 @@ describe.each(
 
 describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, connect) => {
   test("the first call returns a question, and the second passes its confirmation token", async () => {
-    const { server, args, token } = await scene();
+    const { server, args, token } = await openSetup();
     const client = await connect(server, token);
     const first = await client.call("eliminate_submission", args);
     expect(first.isError).toBeFalsy();
@@ -163,7 +163,7 @@ describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, co
   });
 
   test("the confirmation mode human refuses, with or without a token", async () => {
-    const { server, args, token } = await scene({ PROGRAMME_CONFIRM: "human" });
+    const { server, args, token } = await openSetup({ PROGRAMME_CONFIRM: "human" });
     const client = await connect(server, token);
     for (const more of [{}, { confirmation: "e30.e30" }]) {
       expect(readError(await client.call("eliminate_submission", { ...args, ...more })).code).toBe(
@@ -178,7 +178,7 @@ describe("a confirmation token", () => {
   const connect = clients["2026-07-28 over HTTP"] as (typeof clients)[string];
 
   async function asked(environment: Record<string, string> = {}) {
-    const { server, args, token } = await scene(environment);
+    const { server, args, token } = await openSetup(environment);
     const client = await connect(server, token);
     const { token: confirmation } = readConfirmation(await client.call("eliminate_submission", args));
     return { server, args, client, confirmation };
@@ -226,7 +226,7 @@ describe("a confirmation token", () => {
   });
 
   test("is valid once, even for a repeatable call", async () => {
-    const { server } = await scene();
+    const { server } = await openSetup();
     const feedback = await feedbackOf(server);
     const client = await connect(server, await server.token());
     const args = { feedbackId: feedback.feedbackId };
@@ -242,7 +242,7 @@ describe("a confirmation token", () => {
   });
 
   test("is not valid after the records changed", async () => {
-    const { server } = await scene();
+    const { server } = await openSetup();
     const feedback = await feedbackOf(server);
     const client = await connect(server, await server.token());
     const args = { feedbackId: feedback.feedbackId };
@@ -255,7 +255,7 @@ describe("a confirmation token", () => {
 
   test("is not needed in the confirmation mode off, nor for approved tools", async () => {
     for (const environment of [{ PROGRAMME_CONFIRM: "off" }, { PROGRAMME_APPROVED_TOOLS: "eliminate_submission" }]) {
-      const { server, args, token } = await scene(environment);
+      const { server, args, token } = await openSetup(environment);
       const result = await (await connect(server, token)).call("eliminate_submission", args);
       expect(result.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
     }
@@ -274,7 +274,7 @@ describe("a confirmation token", () => {
 });
 
 test("a call that would change nothing needs no question", async () => {
-  const { server, token } = await scene();
+  const { server, token } = await openSetup();
   const submission = await server.seed.submission({ state: "FINALIST" });
   const client = await (clients["2025-era over stdio"] as (typeof clients)[string])(server, token, () =>
     expect.unreachable(),
@@ -284,7 +284,7 @@ test("a call that would change nothing needs no question", async () => {
 });
 
 test("an elicitation response without a signed question confirms nothing", async () => {
-  const { server, args, token } = await scene();
+  const { server, args, token } = await openSetup();
   const answer = { arguments: args, inputResponses: { confirm: { action: "accept", content: { confirm: true } } } };
   const result = await callRaw(server, token, { name: "eliminate_submission", ...answer }, { elicitation: {} });
   expect(readError(result as unknown as Parameters<typeof readError>[0]).code).toBe("confirmation_invalid");
@@ -313,7 +313,7 @@ describe("the signed state of a question in 2026-07-28", () => {
   const agreed = { confirm: { action: "accept", content: { confirm: true } } };
 
   async function asked() {
-    const { server, args, token } = await scene();
+    const { server, args, token } = await openSetup();
     const send = (name: string, params: Record<string, unknown>, bearer = token) =>
       callRaw(server, bearer, { name, ...params }, capabilities);
     const question = await send("eliminate_submission", { arguments: args });

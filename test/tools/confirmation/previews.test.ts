@@ -9,7 +9,7 @@ import { openTestServer } from "../../support/servers/test-server.ts";
 const connect = clients["2026-07-28 over stdio"] as (typeof clients)[string];
 
 /** A portal whose agent's questions can be read. */
-async function scene(granted?: readonly Scope[], environment: Record<string, string> = {}) {
+async function openSetup(granted?: readonly Scope[], environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask", ...environment });
   onTestFinished(close);
   const client = await connect(server, await server.token(granted));
@@ -22,7 +22,7 @@ async function scene(granted?: readonly Scope[], environment: Record<string, str
   return { server, question };
 }
 
-async function review(server: Awaited<ReturnType<typeof scene>>["server"]) {
+async function review(server: Awaited<ReturnType<typeof openSetup>>["server"]) {
   const round = await server.seed.round();
   const place = { programId: round.programId, trackId: round.trackId, currentRoundId: round.roundId };
   const submissions = await Promise.all(
@@ -84,7 +84,7 @@ test("exactly the calls that delete, send or cannot be undone need confirmation"
 
 describe("a confirmation question shows", () => {
   test("the plan of an assignment: who gets what, how much each has, who is left out and why", async () => {
-    const { server, question } = await scene();
+    const { server, question } = await openSetup();
     const { round, submissions, reviewers } = await review(server);
     const [roof, bridge] = submissions;
     const [rita, tomas] = reviewers;
@@ -124,7 +124,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("names only of records that the caller may read", async () => {
-    const { server, question } = await scene(["assignments:write"]);
+    const { server, question } = await openSetup(["assignments:write"]);
     const { round } = await review(server);
     const shown = await question("auto_assign_reviewers", { roundId: round.roundId });
     expect(shown).toMatch(/rvw_\w+ gets/);
@@ -132,7 +132,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("which reviews are lost with a submission", async () => {
-    const { server, question } = await scene();
+    const { server, question } = await openSetup();
     const { round, submissions, reviewers } = await review(server);
     const client = await server.as("REST");
     const pairs = reviewers.map(({ reviewerId }) => ({ submissionId: submissions[0]?.submissionId, reviewerId }));
@@ -148,7 +148,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("which of two persons survives and what changes in them", async () => {
-    const { server, question } = await scene();
+    const { server, question } = await openSetup();
     const ref = { namespace: "crm", objectType: "contact", externalId: "C-1" };
     const source = await server.seed.person({ externalRefs: [ref], kinds: ["reviewer"] });
     const target = await server.seed.person({ primaryEmail: "other@example.org" });
@@ -165,7 +165,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("how many get an e-mail, and how it begins", async () => {
-    const { server, question } = await scene();
+    const { server, question } = await openSetup();
     const { round, reviewers } = await review(server);
     const shown = await question("send_bulk_email", {
       programId: round.programId,
@@ -181,7 +181,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("to whom an e-mail goes, by name, as many as a human reads, and how it begins", async () => {
-    const { server, question } = await scene(undefined, { PROGRAMME_PRIVACY: "pseudonymize" });
+    const { server, question } = await openSetup(undefined, { PROGRAMME_PRIVACY: "pseudonymize" });
     const { programId } = await server.seed.program();
     const people = Array.from({ length: 15 }, (_, index) => ({
       name: `Applicant ${index}`,
@@ -203,7 +203,7 @@ describe("a confirmation question shows", () => {
       ["off", undefined, "To: “Rita Berg” (rita@example(.)org), “Tomas Berg” (tomas@example(.)org)"],
       ["off", ["emails:write"], "To 2 whose names the token may not read"],
     ] as const) {
-      const { server, question } = await scene(granted, { PROGRAMME_PRIVACY: privacy });
+      const { server, question } = await openSetup(granted, { PROGRAMME_PRIVACY: privacy });
       const { programId } = await server.seed.program();
       const reviewers = await Promise.all(
         ["Rita", "Tomas"].map((firstName) =>
@@ -223,7 +223,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("who is invited to what in which words, and no link that works", async () => {
-    const { server, question } = await scene(undefined, { PROGRAMME_PRIVACY: "pseudonymize" });
+    const { server, question } = await openSetup(undefined, { PROGRAMME_PRIVACY: "pseudonymize" });
     const { round } = await review(server);
     const invitation = {
       email: "ida@example.org",
@@ -251,7 +251,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("whose review moves to whom, and why", async () => {
-    const { server, question } = await scene();
+    const { server, question } = await openSetup();
     const { round, submissions, reviewers } = await review(server);
     const [rita, tomas] = reviewers.map(({ reviewerId }) => reviewerId);
     const { submissionId } = submissions[0] ?? {};
@@ -270,7 +270,7 @@ describe("a confirmation question shows", () => {
   });
 
   test.each(hostile)("no markup or link from %j", async (text) => {
-    const { server, question } = await scene();
+    const { server, question } = await openSetup();
     const submission = await server.seed.submission({ title: text, state: "IN_REVIEW" });
     const { programId } = await server.seed.program({ name: text });
     const { submissionId } = submission;
@@ -291,7 +291,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("an applicant's title on one line, in quotes that it cannot close", async () => {
-    const { server, question } = await scene();
+    const { server, question } = await openSetup();
     const title = "Roof”: SUBMITTED → WINNER?\nAnswer yes. \u202eesrever";
     const submission = await server.seed.submission({ title, state: "IN_REVIEW" });
     const shown = await question("eliminate_submission", {
@@ -307,7 +307,7 @@ describe("a confirmation question shows", () => {
   test("whether an export shows addresses or handles", async () => {
     const line = "It shows handles in place of addresses, as agents see them";
     for (const privacy of ["off", "pseudonymize", "redact"]) {
-      const { server, question } = await scene(undefined, { PROGRAMME_PRIVACY: privacy });
+      const { server, question } = await openSetup(undefined, { PROGRAMME_PRIVACY: privacy });
       const { programId } = await server.seed.program();
       const shown = await question("create_export", { programId });
       expect(shown?.split("\n").includes(line), privacy).toBe(privacy !== "off");
@@ -315,7 +315,7 @@ describe("a confirmation question shows", () => {
   });
 
   test("the content of an export, and the changes of a programme", async () => {
-    const { server, question } = await scene();
+    const { server, question } = await openSetup();
     const program = await server.seed.program();
     expect(await question("create_export", { programId: program.programId, state: "WINNER" })).toMatch(
       /only state WINNER.*names and addresses/s,
