@@ -104,7 +104,7 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
     const { app, token } = await open(config);
     app.connectStdio(token, handshake.transport);
     expect((await calling).structuredContent).toMatchObject({ data: { upstream: "embedded" } });
-    expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
+    expect((await client.listTools()).tools).toHaveLength(callNames.length + 2);
     const ids = notifications.flatMap((message) => ("id" in message ? [message.id] : []));
     expect(new Set(ids).size).toBe(ids.length);
   });
