@@ -6,7 +6,7 @@ import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
 import { getRecordSchema } from "./field-selection.ts";
 import type { ToolData } from "./read.ts";
-import { formatLine, formatTable } from "./text.ts";
+import { formatRecord, formatTable } from "./text.ts";
 
 /**
  * Creates a tool result: a table or a line of JSON for the model, the same as structured content, and for a single
@@ -64,7 +64,7 @@ export function createResultInForm(
 
 export function formatText({ data, page, total }: ToolData, notes: readonly string[]): string {
   const noteLines = notes.map((note) => `Note: ${note}`);
-  if (!Array.isArray(data)) return noteLines.map((line) => `${line}\n`).join("") + formatLine(data);
+  if (!Array.isArray(data)) return [...noteLines, formatRecord(data as Readonly<Record<string, unknown>>)].join("\n");
   const more = page?.lastEvaluatedKey === undefined ? "" : `; more with lastEvaluatedKey=${page.lastEvaluatedKey}`;
   const shown = total === undefined ? data.length : `${data.length} of ${total}`;
   const count = `${shown} ${data.length === 1 && total === undefined ? "row" : "rows"}${more}`;

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/is-object.ts";
 import { isAscii, toJsonText } from "../../lib/json-cache.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -25,7 +26,21 @@ export function formatTable(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-/** Formats a record as JSON on one line. */
+/** Formats a record as JSON on one line, and each of its lists of several records as a table below it. */
+export function formatRecord(record: Row): string {
+  const lists = Object.entries(record).filter((entry): entry is [string, Row[]] => isTable(entry[1]));
+  if (lists.length === 0) return formatLine(record);
+  const names = new Set(lists.map(([name]) => name));
+  const rest = Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
+  const tables = lists.map(([name, rows]) => `${escapeVisible(name)}: ${rows.length} rows\n${formatTable(rows)}`);
+  return [formatLine(rest), ...tables].join("\n");
+}
+
+function isTable(value: unknown): value is Row[] {
+  return Array.isArray(value) && value.length > 1 && value.every(isObject);
+}
+
+/** Formats a value as JSON on one line. */
 export function formatLine(record: unknown): string {
   const json = toJsonText(record);
   // JSON escapes all ASCII characters that end a line.
