@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatLine, formatTable } from "../../src/tools/results/text.ts";
+import { formatLine, formatRecord, formatTable } from "../../src/tools/results/text.ts";
 
 test("a table names its columns once, states equal values once, and omits empty columns", () => {
   const rows = [
@@ -41,6 +41,21 @@ test("a record is one line of JSON that reads back", () => {
       expect(line).not.toMatch(/[\n\r\v\f\t\u0085\u2028\u2029]/);
       expect(JSON.parse(line)).toEqual(JSON.parse(JSON.stringify(record)));
     }),
+  );
+});
+
+test("a list of records within a record is a table below it", () => {
+  const record = {
+    roundId: "rnd_1",
+    rows: [
+      { id: "a", n: 1 },
+      { id: "b", n: 2 },
+    ],
+    one: [{ id: "c" }],
+    names: ["x", "y"],
+  };
+  expect(formatRecord(record)).toBe(
+    ['{"roundId":"rnd_1","one":[{"id":"c"}],"names":["x","y"]}', "rows: 2 rows", "id\tn", "a\t1", "b\t2"].join("\n"),
   );
 });
 
