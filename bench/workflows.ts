@@ -34,6 +34,7 @@ interface Target {
 
 const inputs: Readonly<Record<WorkflowName, (target: Target) => Readonly<Record<string, unknown>>>> = {
   get_review_progress: ({ programId }) => ({ programId }),
+  get_score_table: ({ programId }) => ({ programId }),
 };
 
 const directory = mkdtempSync(join(tmpdir(), "programme-bench-"));

@@ -65,7 +65,8 @@ export function summarize(
   };
 }
 
-function computeStatistics(scores: readonly number[]) {
+/** Computes statistics of scores, rounded to 4 decimals; all null without scores. */
+export function computeStatistics(scores: readonly number[]) {
   const sorted = scores.toSorted((a, b) => a - b);
   const mean = computeMean(sorted);
   if (mean === null) return { meanScore: null, medianScore: null, minScore: null, maxScore: null, stdDev: null };

@@ -136,7 +136,8 @@ class Source implements RecordSource {
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "insufficient_scope") throw error;
       const { requiredScopes } = error.details as { requiredScopes: readonly string[] };
-      this.#omitted.push({ what, scope: requiredScopes.join(" ") });
+      const omission = { what, scope: requiredScopes.join(" ") };
+      if (!this.#omitted.some((other) => other.what === what)) this.#omitted.push(omission);
       return undefined;
     }
   }

@@ -1,5 +1,6 @@
 import type { WorkflowRunners } from "../upstream/port.ts";
 import { get_review_progress } from "./review-progress.ts";
+import { get_score_table } from "./score-table.ts";
 
 /** A function for every workflow. A missing or misspelt one fails the type check. */
-export const workflowRunners: WorkflowRunners = { get_review_progress };
+export const workflowRunners: WorkflowRunners = { get_review_progress, get_score_table };

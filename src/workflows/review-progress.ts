@@ -1,5 +1,4 @@
 import { problem } from "../contract/errors.ts";
-import type { Round } from "../contract/programs.ts";
 import type { ReviewProgress } from "../contract/workflows/review-progress.ts";
 import { createRanking, type Ranking } from "../domain/ranking.ts";
 import {
@@ -10,7 +9,9 @@ import {
   type Workload,
 } from "../domain/review-progress.ts";
 import type { RecordSource, WorkflowRunner } from "../upstream/port.ts";
+import { compareText, getOrAdd } from "./collections.ts";
 import { loadReviewerNames } from "./reviewer-names.ts";
+import { listRounds, type NamedRound } from "./rounds.ts";
 
 type Scope = Parameters<WorkflowRunner<"get_review_progress">>[1];
 type SubmissionRow = ReviewProgress["submissions"][number];
@@ -96,21 +97,6 @@ async function tallyDrafts(source: RecordSource, tallies: Tallies): Promise<void
       }
     }
   }
-}
-
-type NamedRound = Pick<Round, "roundId" | "trackId" | "name" | "deadline">;
-
-async function listRounds(source: RecordSource, { programId, trackId, roundId }: Scope): Promise<NamedRound[]> {
-  const rounds: NamedRound[] = [];
-  for await (const batch of source.list("list_rounds", { programId }, ["roundId", "trackId", "name", "deadline"])) {
-    rounds.push(
-      ...batch.filter(
-        (round) =>
-          (trackId === undefined || round.trackId === trackId) && (roundId === undefined || round.roundId === roundId),
-      ),
-    );
-  }
-  return rounds;
 }
 
 interface Known {
@@ -215,17 +201,4 @@ async function listReviewers(
     name: names.get(reviewerId) ?? null,
     ...showWorkload(workload, known),
   }));
-}
-
-function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -18,6 +18,7 @@ export async function loadReviewerNames(
         const name = [firstName, lastName].filter((part) => part).join(" ");
         if (reviewerIds.has(reviewerId) && name !== "") names.set(reviewerId, name);
       }
+      if (names.size === reviewerIds.size) return;
     }
   });
   return names;

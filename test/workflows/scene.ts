@@ -1,7 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { type OperationName, operations, type WorkflowName } from "../../src/contract/index.ts";
-import { createId } from "../../src/lib/ids.ts";
 import { clients, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
 import { readPages } from "../support/data/lists.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
@@ -18,6 +17,8 @@ export interface Scene {
   ask(name: WorkflowName, args: Record<string, unknown>): Promise<Data>;
   /** Every row of a list, over REST. */
   list(name: OperationName, query?: object): Promise<Data[]>;
+  /** A record, over REST. */
+  read(name: OperationName, input: Record<string, unknown>): Promise<Data>;
 }
 
 export async function openScene(
@@ -47,6 +48,7 @@ export async function openScene(
       expect(readData(await agents.remote.call(name, args))).toEqual(data);
       return data;
     },
+    read: async (name, input) => (await rest.call(name, input)).data,
     list: async (name, query = {}) =>
       operations[name].paginated
         ? (await readPages<Data>(rest, name, query)).flat()
@@ -105,7 +107,7 @@ export async function seedReviewing({ seed, clock }: TestServer, submissionsPerT
             ...home,
             assignmentId: assignment.assignmentId,
             status: submitted ? "submitted" : "draft",
-            rubricId: current?.rubricId ?? createId("rub"),
+            rubricId: own.find((round) => round.roundId === roundId)?.rubricId ?? "",
             scores: values.map((value, at) => ({ criterionId: at === 0 ? "crt_a" : "crt_b", value, comment: null })),
             totalScore: (values[0] ?? 0) + (values[1] ?? 0),
             weightedScore: (2 * (values[0] ?? 0) + (values[1] ?? 0)) / 3,

@@ -1,4 +1,5 @@
 import { get_review_progress } from "./review-progress.ts";
+import { get_score_table } from "./score-table.ts";
 
 /** Every workflow by name, in the order of the tools. */
-export const workflowDeclarations = { get_review_progress };
+export const workflowDeclarations = { get_review_progress, get_score_table };

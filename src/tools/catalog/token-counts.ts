@@ -62,6 +62,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   list_audit_entries: 134,
   list_events: 114,
   get_review_progress: 106,
+  get_score_table: 106,
   run_batch: 135,
   get_connection: 55,
   find_tools: 101,
