@@ -2,6 +2,7 @@ import type { Assignment, AssignmentOutcome, AssignmentStatus, SkipReason } from
 import type { AssignmentRules } from "../contract/programs.ts";
 import type { Reviewer, ReviewerStatus } from "../contract/reviewers.ts";
 import { type Pair, workloadStatuses } from "./assignments.ts";
+import { isDeclaredConflict } from "./conflicts.ts";
 
 const workload: ReadonlySet<AssignmentStatus> = new Set(workloadStatuses);
 
@@ -32,7 +33,7 @@ export function planPairs(
   past: readonly PastAssignment[],
   roundId: string,
 ): AssignmentPlan {
-  const conflicts = createPairSet(past.filter(isConflict));
+  const conflicts = createPairSet(past.filter(isDeclaredConflict));
   const assigned = createPairSet(past.filter((earlier) => earlier.active && earlier.roundId === roundId));
   const assign: Pair[] = [];
   const skipped: (Pair & { reason: SkipReason })[] = [];
@@ -102,7 +103,7 @@ interface SubmissionSlot {
 export function planAssignments(input: PlanInput): AssignmentPlan {
   const { rules, past, roundId } = input;
   const inRound = past.filter((earlier) => earlier.roundId === roundId && earlier.active);
-  const conflicts = createPairSet(past.filter(isConflict));
+  const conflicts = createPairSet(past.filter(isDeclaredConflict));
   const slots = createReviewerSlots(input, inRound);
   const submissions = createSubmissionSlots(input, inRound, conflicts);
   distribute(submissions, slots, rules.reviewsPerSubmission);
@@ -280,10 +281,6 @@ function unassignSubmission(slot: ReviewerSlot, submission: SubmissionSlot): voi
   slot.load -= 1;
   slot.room += 1;
   submission.barred.delete(slot.reviewerId);
-}
-
-function isConflict({ status, conflictAttestation }: PastAssignment): boolean {
-  return status === "conflict" || conflictAttestation?.hasConflict === true;
 }
 
 /** Ids of reviewers by submission. */
