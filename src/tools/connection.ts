@@ -1,4 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { handlesExplained, shouldHideContacts } from "../contract/access/privacy.ts";
 import { findMissingScopes, type Scope } from "../contract/access/scopes.ts";
 import { type Problem, validationProblem } from "../contract/errors.ts";
 import { callNames, operations } from "../contract/index.ts";
@@ -50,6 +51,7 @@ async function describeConnection(
     scopes: [...scopes].sort(),
     hiddenTools: listHiddenTools(settings, scopes),
     privacy: settings.privacy,
+    ...(shouldHideContacts(settings.privacy) ? { handles: handlesExplained } : {}),
     confirmation: { mode: confirmation.mode, approvedTools: [...confirmation.approved] },
   };
   return createResultInForm(settings.results, formatLine(data), { data });

@@ -45,19 +45,25 @@ async function overMcp(
   const call = async (name: string, args: object) => {
     const result = await client.callTool({ name, arguments: { ...args } });
     if (result.isError !== true) answered += 1;
-    return result.structuredContent as { data: { recipientEmail: string }[] };
+    return result.structuredContent as { data: { recipientEmail: string; email: string }[] };
   };
   traffic.push(await exportOver(client, server, tenantData));
   await getPrompts(client, tenantData);
   await readAll(call, tenantData);
   // What is said is given back: so nothing is called by its own name.
   const [sent] = (await call("list_email_sends", tenantData.inputs.list_email_sends)).data;
-  const inputs = { ...tenantData.inputs, list_email_sends: { recipientEmail: sent?.recipientEmail } };
-  for (const name of writes) await call(name, tenantData.inputs[name]);
+  const mailing = tenantData.inputs.send_bulk_email as { reviewers: object; applicants: object };
+  const applicantEmails = (await call("list_applicants", {})).data.map(({ email }) => email);
+  const inputs = {
+    ...tenantData.inputs,
+    list_email_sends: { recipientEmail: sent?.recipientEmail },
+    send_bulk_email: { ...mailing, applicants: { ...mailing.applicants, applicantEmails } },
+  };
+  for (const name of writes) await call(name, inputs[name]);
   for (const [name, args] of selecting ? tenantData.more : []) await call(name, args);
   // Refusals: stale, incomplete, of the wrong kind, and not of this person.
   for (const name of writes) {
-    await call(name, { ...tenantData.inputs[name], version: 99 });
+    await call(name, { ...inputs[name], version: 99 });
     await call(name, {});
   }
   const { personId } = tenantData.inputs.get_person;

@@ -9,3 +9,7 @@ export type Privacy = (typeof privacyModes)[number];
 export function shouldHideContacts(privacy: Privacy | undefined): boolean {
   return privacy === "pseudonymize" || privacy === "redact";
 }
+
+/** Explains handles to agents. */
+export const handlesExplained =
+  "Addresses and phone numbers may be handles, as in abc@handle.invalid: pass them as they are, and the server uses the value that they stand for.";

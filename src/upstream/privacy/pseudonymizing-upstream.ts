@@ -13,6 +13,7 @@ import { getIdentity } from "../request-caller.ts";
 import { createContactHider, hidePhonesIn, isPlain, resolveHandlesIn } from "./hide-contacts.ts";
 import type { Pseudonymizer } from "./pseudonyms.ts";
 import { mapTexts, sanitizeText, type TextChange } from "./sanitize-text.ts";
+import { createWrittenValues, type WrittenValues } from "./written-values.ts";
 
 /**
  * Wraps an upstream for agents: contact details become handles in answers and handles are resolved in arguments, and
@@ -42,7 +43,8 @@ export function createPseudonymizingUpstream(
       }),
     call: (call) =>
       withHandles(call, async (opened, handles) => {
-        const answer = pseudonymizeAnswer(operations[call.operation], await upstream.call(opened), handles);
+        const hidden = pseudonymizeAnswer(operations[call.operation], await upstream.call(opened), handles);
+        const answer = recallWritten(call, handles)?.restoreAnswer(hidden) ?? hidden;
         return call.operation === "get_export" && answer.ok ? withoutOpenLink(answer, privacy) : answer;
       }),
     describe: async (call) => {
@@ -58,9 +60,10 @@ export function createPseudonymizingUpstream(
     dryRun: (call) =>
       withHandles(call, async (opened, handles) => {
         const dryRunResult = await upstream.dryRun(opened);
-        return dryRunResult.ok
-          ? mapDryRunTexts(dryRunResult, createContactHider(handles))
-          : mapFailureTexts(dryRunResult, createContactHider(handles));
+        const hide = createContactHider(handles);
+        if (!dryRunResult.ok) return mapFailureTexts(dryRunResult, hide);
+        const hidden = mapDryRunTexts(dryRunResult, hide);
+        return recallWritten(call, handles)?.restoreDryRun(hidden) ?? hidden;
       }),
   };
 
@@ -81,10 +84,33 @@ export function createPseudonymizingUpstream(
 
 /** Resolves the handles in a call's arguments, wherever the contract accepts the values that they stand for. */
 function resolveHandles(operation: Operation, input: Readonly<Record<string, unknown>>, handles: Pseudonymizer) {
-  const { queryObject, body } = operation;
+  return mapArguments(operation, input, (value, path, schema) =>
+    createFieldTransform(schema, openMarked)?.(value, { handles, path }),
+  );
+}
+
+/**
+ * Returns what the caller wrote in a call that changes something, to show that as it is; nothing if none of it would be
+ * hidden. Reads show handles, by which agents compare records.
+ */
+function recallWritten(call: UpstreamCall, handles: Pseudonymizer): WrittenValues | undefined {
+  if (operations[call.operation].effect === "read") return undefined;
+  const hide = createContactHider(handles);
+  const replaced = mapArguments(operations[call.operation], call.input, (value, _, schema) =>
+    replaceAnnotatedValues(schema, value, handles),
+  );
+  return createWrittenValues(call, mapTexts(replaced, hide) as Readonly<Record<string, unknown>>, hide);
+}
+
+/** Changes the declared arguments of a call. `undefined` leaves one as it is. */
+function mapArguments(
+  { queryObject, body }: Operation,
+  input: Readonly<Record<string, unknown>>,
+  change: (value: unknown, path: string, schema: z.core.$ZodType) => unknown,
+) {
   const values = Object.entries(input).map(([path, value]): [string, unknown] => {
     const schema = [queryObject.shape, body?.shape ?? {}].find((shape) => Object.hasOwn(shape, path))?.[path];
-    return [path, (schema && createFieldTransform(schema, openMarked)?.(value, { handles, path })) ?? value];
+    return [path, (schema && change(value, path, schema)) ?? value];
   });
   return values.every(([path, value]) => value === input[path]) ? input : Object.fromEntries(values);
 }
