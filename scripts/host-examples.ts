@@ -1,5 +1,5 @@
 import type { Host, ServerEntry } from "../src/commands/hosts/host.ts";
-import { type HostName, hosts, listedHosts } from "../src/commands/hosts/hosts.ts";
+import { getHostEnvironment, type HostName, hosts, listedHosts } from "../src/commands/hosts/hosts.ts";
 import { createNpxLaunch } from "../src/commands/hosts/launch.ts";
 import { mergeSettings } from "../src/commands/hosts/merge.ts";
 
@@ -31,6 +31,11 @@ export async function hostExamples(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(texts));
 }
 
+/** Returns a server with the environment that `config` writes for a host. */
+function adaptServer(host: Host, server: ServerEntry): ServerEntry {
+  return server.kind === "stdio" ? { ...server, env: { ...getHostEnvironment(host), ...server.env } } : server;
+}
+
 async function exampleOf(host: Host): Promise<string> {
   if (!host.starts) {
     const [name = "", server] = Object.entries(exampleServers).at(-1) ?? [];
@@ -38,7 +43,7 @@ async function exampleOf(host: Host): Promise<string> {
   }
   let text = "";
   for (const [name, server] of Object.entries(exampleServers)) {
-    text = await mergeSettings(host, text, name, host.settings(server, name));
+    text = await mergeSettings(host, text, name, host.settings(adaptServer(host, server), name));
   }
   return text;
 }

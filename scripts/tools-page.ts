@@ -12,6 +12,7 @@ import {
 } from "../src/contract/index.ts";
 import { maxBatchCalls } from "../src/tools/batch/batch-arguments.ts";
 import { getToolDefinition, toolNames } from "../src/tools/catalog/definitions.ts";
+import { ownToolNames } from "../src/tools/catalog/own-tools.ts";
 import { searchTools } from "../src/tools/catalog/search.ts";
 import { maxScannedPages } from "../src/tools/filters/scan.ts";
 import { countsOf } from "./token-counts.ts";
@@ -20,6 +21,8 @@ import { countsOf } from "./token-counts.ts";
 export function toolsPage(): string {
   const counts = countsOf();
   const sum = (names: readonly string[]) => names.reduce((total, name) => total + (counts[name] ?? 0), 0);
+  const search = searchTools.map(({ name }) => name);
+  const jobs = [...workflowNames, ...ownToolNames, ...search];
   const reads = operationNames.filter((name) => operations[name].effect === "read");
   return `# Tools
 
@@ -48,7 +51,7 @@ Tools coerce arguments that models tend to miswrite: JSON, numbers and booleans 
 
 ## What the list costs
 
-The list costs these tokens (o200k_base) for names, titles, descriptions and input schemas: ${sum(toolNames)} for all ${toolNames.length} tools (${sum(operationNames)} for those of the ${operationNames.length} operations), ${sum(reads)} for the ${reads.length} that only read (\`--read-only\`), ${sum(searchTools.map(({ name }) => name))} for the ${searchTools.length} of \`--tool-mode search\`: ${searchTools.map(({ name }) => `\`${name}\``).join(", ")}. \`--toolsets\` and \`--tools\` reduce the list; \`programme-mcp tools\` prints the result.
+The list costs these tokens (o200k_base) for names, titles, descriptions and input schemas: ${sum(toolNames)} for all ${toolNames.length} tools (${sum(operationNames)} for those of the ${operationNames.length} operations), ${sum(reads)} for the ${reads.length} that only read (\`--read-only\`), ${sum(jobs)} for the ${jobs.length} of \`--tool-mode jobs\` (the workflow tools, \`run_batch\`, \`get_connection\` and the search tools), ${sum(search)} for the ${search.length} search tools of \`--tool-mode search\`: ${search.map((name) => `\`${name}\``).join(", ")}. A tool that is not listed can be called by \`call_tool\`, in a batch, and directly. \`--toolsets\` and \`--tools\` reduce the list; \`programme-mcp tools\` prints the result.
 
 ${nounNames.map((toolset) => section(toolset, counts)).join("\n")}
 ${workflowSection(counts)}

@@ -17,7 +17,7 @@ export interface StartupHandshake {
  */
 export function startHandshake(config: Config, transport = new StdioTransport()): StartupHandshake | undefined {
   const supposed = guessScopes(config);
-  if (!supposed || config.toolMode === "search") return undefined;
+  if (!supposed || config.toolMode !== "full") return undefined;
   const createServer = createStartupServerFactory({
     version,
     settings: config,

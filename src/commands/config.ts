@@ -6,7 +6,7 @@ import { settings } from "../config/table.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { serviceUrl } from "../config/values.ts";
 import type { Host, JsonObject, Secret, ServerEntry } from "./hosts/host.ts";
-import { blank, createSettingsFile, type HostName, hosts, resolvePlace } from "./hosts/hosts.ts";
+import { blank, createSettingsFile, getHostEnvironment, type HostName, hosts, resolvePlace } from "./hosts/hosts.ts";
 import { chooseLaunch, getRunningProcess, type Launcher } from "./hosts/launch.ts";
 import { formatServerTable, mergeSettings } from "./hosts/merge.ts";
 import { readSettings, replaceSettings } from "./hosts/write.ts";
@@ -103,7 +103,18 @@ interface Wanted {
 
 function createWanted(host: Host, env: Environment, options: Options): Wanted {
   const given = { ...options, inlineToken: options["inlineToken"] === true || host.reference === undefined };
-  return getTextOption(options, "http") === undefined ? createStdioServer(env, given) : createHttpServer(env, given);
+  return getTextOption(options, "http") === undefined
+    ? createStdioServer({ ...env, ...chooseToolMode(host, env, given) }, given)
+    : createHttpServer(env, given);
+}
+
+/** Returns the tool mode that suits a host, unless the user has chosen which tools are listed. */
+function chooseToolMode(host: Host, env: Environment, options: Options): Environment {
+  const reducing = ["toolMode", "toolsets", "tools"] as const;
+  const isChosen = settings.some(
+    ([name, { variable }]) => reducing.some((each) => each === name) && (options[name] || env[variable]),
+  );
+  return isChosen ? {} : getHostEnvironment(host);
 }
 
 /** Returns this program as a stdio server with its current settings. */

@@ -1,6 +1,7 @@
 import { privacyModes } from "../contract/access/privacy.ts";
 import { confirmationModes } from "../contract/definition/confirmation.ts";
 import { summarizedCalls, summarizedOperations, summarizedToolsets } from "../contract/definition/names.ts";
+import { toolModes } from "../contract/definition/tool-mode.ts";
 import type { Setting } from "./setting.ts";
 import { boolean, createChoiceType, createIntegerType, createListType } from "./values.ts";
 
@@ -68,9 +69,9 @@ export const agentSettings = {
     variable: "PROGRAMME_TOOL_MODE",
     group: "Agents",
     option: "--tool-mode <mode>",
-    type: createChoiceType(["full", "search"]),
+    type: createChoiceType(toolModes),
     default: "full",
-    help: "`full` lists every tool that is offered; `search` lists three tools that find, describe and call the others, for clients with a small context.",
+    help: "`full` lists every tool that is offered; `jobs` lists the workflow tools, `run_batch` and three tools that find, describe and call the others; `search` lists these three alone. `jobs` and `search` are for clients with a small context or a limit on tools.",
     commands: listing,
   },
   results: {

@@ -1,8 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { isCallName, isWorkflowName } from "../contract/index.ts";
 import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
-import { isToolName, listToolDefinitions } from "./catalog/definitions.ts";
-import { callSearchTool, isSearchToolName, listSearchTools } from "./catalog/search.ts";
+import { isToolName } from "./catalog/definitions.ts";
+import { callSearchTool, isSearchToolName } from "./catalog/search.ts";
+import { listTools } from "./catalog/tool-modes.ts";
 import { canAsk } from "./confirmation/confirm.ts";
 import { callTool } from "./dispatch.ts";
 import type { ToolResult } from "./instrumented-call.ts";
@@ -13,7 +14,7 @@ type Args = Readonly<Record<string, unknown>>;
 /** Registers the handlers for `tools/list` and `tools/call`. */
 export function registerTools(server: Server, session: ToolSession): void {
   server.setRequestHandler("tools/list", async (_, context) => ({
-    tools: await listTools({ ...session, ...getRequestCaller(context, session) }),
+    tools: await listCallerTools({ ...session, ...getRequestCaller(context, session) }),
   }));
 
   server.setRequestHandler("tools/call", async ({ params }, context) => {
@@ -23,9 +24,9 @@ export function registerTools(server: Server, session: ToolSession): void {
 }
 
 /** Lists the tools that a caller may use. */
-export async function listTools({ upstream, settings, ...caller }: ToolSession) {
+export async function listCallerTools({ upstream, settings, ...caller }: ToolSession) {
   const { scopes } = await getIdentity(upstream, caller);
-  return settings.toolMode === "search" ? listSearchTools(settings, scopes) : listToolDefinitions(settings, scopes);
+  return listTools(settings, scopes);
 }
 
 /**
@@ -33,7 +34,7 @@ export async function listTools({ upstream, settings, ...caller }: ToolSession) 
  * @throws ProtocolError if the tool does not exist
  */
 export function answerCall(session: ToolSession, context: ToolContext, name: string, args: Args): Promise<ToolResult> {
-  if (session.settings.toolMode === "search" && isSearchToolName(name))
+  if (session.settings.toolMode !== "full" && isSearchToolName(name))
     return callSearchTool(session, context, name, args);
   if (isToolName(name)) return callTool(session, context, name, args);
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}`);
@@ -41,7 +42,7 @@ export function answerCall(session: ToolSession, context: ToolContext, name: str
 
 /** Returns whether a call responds at once: it needs no confirmation and waits for nothing. */
 export function isAnsweredAtOnce(session: Pick<ToolSession, "settings" | "confirmation">, name: string, args: Args) {
-  const search = session.settings.toolMode === "search" && isSearchToolName(name);
+  const search = session.settings.toolMode !== "full" && isSearchToolName(name);
   if (search && name !== "call_tool") return true;
   const { name: called, arguments: given } = search ? args : { name, arguments: args };
   if (called === "get_connection") return true;

@@ -1,4 +1,5 @@
 import type { Privacy } from "../contract/access/privacy.ts";
+import type { ToolMode } from "../contract/definition/tool-mode.ts";
 import type { CallName, Toolset } from "../contract/index.ts";
 
 /** Settings of an installation that decide which tools are offered and how they respond. */
@@ -8,8 +9,7 @@ export interface ToolSettings {
   readonly tools: readonly CallName[] | undefined;
   /** Only tools that change nothing are offered, whatever else is set. */
   readonly readOnly: boolean;
-  /** `search` lists three tools that find, describe and call the others. */
-  readonly toolMode: "full" | "search";
+  readonly toolMode: ToolMode;
   /** The form of results: text for the model, structured content, or both. */
   readonly results: "both" | "text" | "structured";
   /** Most bytes of JSON in the data of one result. */

@@ -22,14 +22,28 @@ async function written(file: string, text: string, mode?: number): Promise<void>
 
 const backups = async (file: string) => (await readdir(dirname(file))).filter((name) => name.endsWith(".bak"));
 
+/** Written for clients that limit the number of tools. */
+const jobs = { PROGRAMME_TOOL_MODE: "jobs" };
+
 describe("config", () => {
+  test.each([
+    ["cursor", [], jobs],
+    ["cursor", ["--tool-mode", "search"], { PROGRAMME_TOOL_MODE: "search" }],
+    ["windsurf", ["--toolsets", "programs"], { PROGRAMME_TOOLSETS: "programs" }],
+    ["claude-code", [], undefined],
+  ] as const)("writes the tool mode that suits %s with the options %j", async (name, options, env) => {
+    const home = await openHome();
+    const { stdout } = await home.run(["config", name, ...options]);
+    expect(JSON.parse(stdout).mcpServers.programme.env).toEqual(env);
+  });
+
   test("prints settings that start this program, and the path of the settings file", async () => {
     const home = await openHome();
     const { code, stdout, stderr } = await home.run(["config", "cursor"]);
     const { command, args } = home.command([]);
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
-      { mcpServers: { programme: { type: "stdio", command: expect.any(String), args } } },
+      { mcpServers: { programme: { type: "stdio", command: expect.any(String), args, env: jobs } } },
     ]);
     expect(JSON.parse(stdout).mcpServers.programme.command).toMatch(/^\/.*node$/);
     expect(command).toMatch(/node$/);

@@ -5,10 +5,12 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { scopes } from "../../src/contract/access/scopes.ts";
+import { toolModes } from "../../src/contract/definition/tool-mode.ts";
 import { isOperationName, operationNames, operations, workflowNames } from "../../src/contract/index.ts";
 import { listToolDefinitions } from "../../src/tools/catalog/definitions.ts";
 import { listSearchTools } from "../../src/tools/catalog/search.ts";
 import { listToolCosts } from "../../src/tools/catalog/token-cost.ts";
+import { listTools } from "../../src/tools/catalog/tool-modes.ts";
 
 const all = new Set(scopes);
 
@@ -51,11 +53,17 @@ test("search mode costs at most 600 tokens", () => {
   expect(sum(tokensOf(tools))).toBeLessThanOrEqual(600);
 });
 
+test("the mode jobs costs at most 2,200 tokens", () => {
+  const tools = listTools(loadConfig({ PROGRAMME_TOOL_MODE: "jobs" }), all);
+  const search = ["find_tools", "describe_tool", "call_tool"];
+  expect(tools.map(({ name }) => name)).toEqual([...workflowNames, "run_batch", "get_connection", ...search]);
+  expect(sum(tokensOf(tools))).toBeLessThanOrEqual(2_200);
+});
+
 test("the counts that the program prints are those of the tools it lists", () => {
-  for (const mode of ["full", "search"]) {
+  for (const mode of toolModes) {
     const config = loadConfig({ PROGRAMME_TOOL_MODE: mode });
-    const tools = mode === "search" ? listSearchTools(config, all) : listToolDefinitions(config, all);
-    expect(listToolCosts(config).map(({ tokens }) => tokens)).toEqual(tokensOf(tools));
+    expect(listToolCosts(config).map(({ tokens }) => tokens)).toEqual(tokensOf(listTools(config, all)));
   }
 });
 
@@ -67,9 +75,9 @@ test("schemas have neither combinators nor type unions that hosts refuse, and ar
   }
 });
 
-test("the README says how many tools there are and what they cost, as `tools` does", () => {
+test("the README says what all tools cost, to the nearest 500 tokens", () => {
   const costs = listToolCosts(loadConfig({}));
-  const tokens = Math.round(sum(costs.map((cost) => cost.tokens)) / 100) * 100;
+  const tokens = Math.round(sum(costs.map((cost) => cost.tokens)) / 500) * 500;
   const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
-  expect(readme).toContain(`**${costs.length} tools in about ${tokens.toLocaleString("en")} tokens**`);
+  expect(readme).toContain(`**All tools in about ${tokens.toLocaleString("en")} tokens**`);
 });

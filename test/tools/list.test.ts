@@ -85,7 +85,7 @@ describe("the list of tools", () => {
     [{ PROGRAMME_TOOLS: "get_submission,get_submissions" }, /^PROGRAMME_TOOLS must be tool names/],
     [{ PROGRAMME_READ_ONLY: "ture" }, /^PROGRAMME_READ_ONLY must be true or false/],
     [{ PROGRAMME_READONLY: "true" }, /Did you mean PROGRAMME_READ_ONLY\?/],
-    [{ PROGRAMME_TOOL_MODE: "searching" }, /^PROGRAMME_TOOL_MODE must be one of full, search/],
+    [{ PROGRAMME_TOOL_MODE: "searching" }, /^PROGRAMME_TOOL_MODE must be one of full, jobs, search/],
     [{ PROGRAMME_RESULT_BYTES: "100" }, /^PROGRAMME_RESULT_BYTES must be an integer from 2000/],
   ])("refuses to start with %j", (environment, message) => {
     expect(() => loadConfig(environment)).toThrow(UsageError);
@@ -124,6 +124,20 @@ describe("a disabled tool", () => {
       await expect(agent.call(name, {}), name).rejects.toThrow(/Unknown tool/);
     }
   });
+});
+
+test("the mode jobs lists few tools and calls all, directly, by call_tool and in a batch", async () => {
+  const { server, agent, names } = await openSetup({ PROGRAMME_TOOL_MODE: "jobs" });
+  const { submissionId } = await server.seed.submission();
+  const search = ["find_tools", "describe_tool", "call_tool"];
+  expect(await names()).toEqual([...workflowNames, "run_batch", "get_connection", ...search]);
+  const call = { tool: "get_submission", arguments: { submissionId } };
+  const answers = await Promise.all([
+    agent.call(call.tool, call.arguments),
+    agent.call("call_tool", { name: call.tool, arguments: call.arguments }),
+    agent.call("run_batch", { calls: [call] }),
+  ]);
+  for (const answer of answers) expect(JSON.stringify(answer.structuredContent)).toContain(submissionId);
 });
 
 describe("search mode", () => {

@@ -77,6 +77,8 @@ export interface Host {
   settings(server: ServerEntry, name: string): Settings;
   /** Describes what makes the host reload its settings, in a sentence. */
   readonly after: string;
+  /** The host uses few tools of all its servers together, or warns about many. Settings for it list few. */
+  readonly limitsTools?: boolean;
   /** The host can start a server itself. */
   readonly starts: boolean;
 }

@@ -132,6 +132,7 @@ export const hosts = {
     provide: noteExport("Cursor"),
     settings: createUsualSettings(toEnvBraces, { stdio: { type: "stdio" } }),
     after: "Cursor notices by itself; its settings for tools and MCP show the server.",
+    limitsTools: true,
     starts: true,
   },
   vscode: {
@@ -154,6 +155,7 @@ export const hosts = {
     provide: noteExport("Windsurf"),
     settings: createUsualSettings(toEnvBraces, { http: (serverUrl) => ({ serverUrl }) }),
     after: "Press Refresh in Windsurf's MCP settings.",
+    limitsTools: true,
     starts: true,
   },
   zed: {
@@ -209,6 +211,11 @@ export const hosts = {
 
 export type HostName = keyof typeof hosts;
 export const listedHosts = Object.keys(hosts) as readonly HostName[];
+
+/** Returns the environment variables of a server that a host starts. */
+export function getHostEnvironment({ limitsTools }: Host): Readonly<Record<string, string>> {
+  return limitsTools ? { PROGRAMME_TOOL_MODE: "jobs" } : {};
+}
 
 /** Returns a settings file that contains only this server, as data. */
 export function createSettingsFile(host: Host, server: ServerEntry, name: string): JsonObject {

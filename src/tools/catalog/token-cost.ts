@@ -3,7 +3,7 @@ import type { ToolSettings } from "../settings.ts";
 import { getToolDefinition, type ToolDefinition, toolNames } from "./definitions.ts";
 import { searchTools } from "./search.ts";
 import { tokenCounts } from "./token-counts.ts";
-import { listOfferedTools, listOwnTools } from "./tool-availability.ts";
+import { listTools } from "./tool-modes.ts";
 
 /** The part of each tool that hosts send to their models: name, title, description and input schema. */
 export const listedTools: readonly ToolDefinition[] = [...toolNames.map(getToolDefinition), ...searchTools];
@@ -18,11 +18,7 @@ export interface ToolCost {
 
 /** Returns the cost of the tools listed under these settings for a token with these scopes. */
 export function listToolCosts(settings: ToolSettings, scopes: ReadonlySet<Scope> = new Set(allScopes)): ToolCost[] {
-  const names: ReadonlySet<string> = new Set(
-    settings.toolMode === "search"
-      ? searchTools.map(({ name }) => name)
-      : [...listOfferedTools(settings, scopes), ...listOwnTools(settings)],
-  );
+  const names = new Set(listTools(settings, scopes).map(({ name }) => name));
   return listedTools
     .filter(({ name }) => names.has(name))
     .map((tool) => ({

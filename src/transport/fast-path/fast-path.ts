@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { isObject } from "../../lib/is-object.ts";
 import { toJsonText } from "../../lib/json-cache.ts";
 import { succeeded } from "../../lib/telemetry.ts";
-import { answerCall, isAnsweredAtOnce, listTools } from "../../tools/register.ts";
+import { answerCall, isAnsweredAtOnce, listCallerTools } from "../../tools/register.ts";
 import type { ToolContext, ToolSession } from "../../tools/session.ts";
 import { getIdentity, getRequestCaller } from "../../upstream/request-caller.ts";
 import { describeRequest, type ServerDeps, toClientError } from "../mcp-server.ts";
@@ -116,7 +116,7 @@ function createToolListCache(statelessFields: object) {
     const key = `${stateless} ${[...scopes].join(" ")}`;
     const known = lists.get(key);
     if (known) return known;
-    const tools = await listTools(session);
+    const tools = await listCallerTools(session);
     const result: Result = stateless ? { tools, ...statelessFields } : { tools };
     lists.set(key, result);
     // Each answer takes the text of the list from this cache.
