@@ -44,19 +44,36 @@ test("a record is one line of JSON that reads back", () => {
   );
 });
 
-test("a list of records within a record is a table below it", () => {
-  const record = {
-    roundId: "rnd_1",
-    rows: [
-      { id: "a", n: 1 },
-      { id: "b", n: 2 },
-    ],
-    one: [{ id: "c" }],
-    names: ["x", "y"],
-  };
-  expect(formatRecord(record)).toBe(
-    ['{"roundId":"rnd_1","one":[{"id":"c"}],"names":["x","y"]}', "rows: 2 rows", "id\tn", "a\t1", "b\t2"].join("\n"),
+test("lists of records within a record are tables below it, record by record if they have lists of their own", () => {
+  const rows = [
+    { id: "a", mean: 1 },
+    { id: "b", mean: 2 },
+  ];
+  const record = { programId: "prg_1", rounds: [{ roundId: "rnd_1", rows }], names: ["x", "y"], one: [{ id: "c" }] };
+  const lines = [
+    '{"programId":"prg_1","names":["x","y"]}',
+    'rounds 1: {"roundId":"rnd_1"}',
+    "rows: 2 rows",
+    "id\tmean",
+    "a\t1",
+    "b\t2",
+    "one: 1 row",
+    "id",
+    "c",
+  ];
+  expect(formatRecord(record)).toBe(lines.join("\n"));
+});
+
+test("fields of objects are columns of a table, unless they are too many", () => {
+  const rows = [
+    { id: "a", fields: { amount: 1, place: { city: "x" } } },
+    { id: "b", fields: { amount: 2, note: "n" } },
+  ];
+  expect(formatTable(rows)).toBe(
+    ["id\tfields.amount\tfields.place.city\tfields.note", "a\t1\tx\t", "b\t2\t\tn"].join("\n"),
   );
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`name${index}`, index]));
+  expect(formatTable([{ id: "a", many }, { id: "b" }])).toBe(`id\tmany\na\t${JSON.stringify(many)}\nb\t`);
 });
 
 test("a table has a line a row and a cell a column, whatever the values", () => {
