@@ -318,25 +318,34 @@ export interface Issue {
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly #remediation: string | undefined;
 
-  constructor(code: ProblemCode, details?: Readonly<Record<string, unknown>>, message?: string) {
+  /** @param remediation - replaces the recovery hint of the catalogue */
+  constructor(code: ProblemCode, details?: Readonly<Record<string, unknown>>, message?: string, remediation?: string) {
     super(message ?? errorCatalog[code].message);
     this.name = "Problem";
     this.code = code;
     this.details = details;
+    this.#remediation = remediation;
   }
 
   get status(): number {
     return errorCatalog[this.code].status;
   }
 
-  /** The catalogue's recovery hint, with this problem's details filled in. */
+  /** The recovery hint: the catalogue's, with this problem's details filled in, unless the problem has its own. */
   get remediation(): string {
+    if (this.#remediation !== undefined) return this.#remediation;
     return errorCatalog[this.code].remediation.replace(/\{(\w+)\}/g, (_, name: string) => {
       const detail = this.details?.[name];
       return Array.isArray(detail) ? detail.join(", ") : String(detail ?? "unknown");
     });
   }
+}
+
+/** Returns a problem with another recovery hint. */
+export function withRemediation({ code, details, message }: Problem, remediation: string): Problem {
+  return new Problem(code, details, message, remediation);
 }
 
 /** Creates a {@link Problem} to throw. */

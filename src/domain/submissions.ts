@@ -1,12 +1,19 @@
 import { type Issue, problem } from "../contract/errors.ts";
+import type { OperationName } from "../contract/index.ts";
 import type { Program, Track } from "../contract/programs.ts";
 import { type Submission, SubmissionState } from "../contract/submissions.ts";
 import { checkValues, type FieldDefinition, listMissingRequired } from "./fields.ts";
 import { computeFee, isSettled } from "./payments.ts";
+import type { StateStep } from "./state-route.ts";
 
 interface Transition {
+  readonly tool: OperationName;
   readonly from: readonly SubmissionState[];
   readonly to: readonly SubmissionState[];
+  /** The argument that chooses between several destinations. */
+  readonly argument?: string;
+  /** What the operation needs apart from the state. */
+  readonly needs?: string;
 }
 
 const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"] as const;
@@ -16,15 +23,34 @@ const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"] as const;
  * `state`.
  */
 const transitions = {
-  edit: { from: ["DRAFT"], to: ["DRAFT"] },
-  submit: { from: ["DRAFT"], to: ["SUBMITTED"] },
-  reopen: { from: beforeReview, to: ["DRAFT"] },
-  screen: { from: beforeReview, to: ["ELIGIBLE", "INELIGIBLE"] },
-  advance: { from: ["SUBMITTED", "ELIGIBLE", "IN_REVIEW", "FINALIST"], to: ["IN_REVIEW"] },
-  eliminate: { from: [...beforeReview, "IN_REVIEW", "FINALIST"], to: ["ELIMINATED"] },
-  state: { from: SubmissionState.options, to: ["FINALIST", "WINNER"] },
-  withdraw: { from: SubmissionState.options.filter((state) => state !== "WITHDRAWN"), to: ["WITHDRAWN"] },
-  patch: { from: SubmissionState.options, to: ["DRAFT", "WITHDRAWN"] },
+  edit: { tool: "update_submission_fields", from: ["DRAFT"], to: ["DRAFT"] },
+  submit: {
+    tool: "submit_submission",
+    from: ["DRAFT"],
+    to: ["SUBMITTED"],
+    needs: "an open intake and a complete application",
+  },
+  reopen: { tool: "reopen_submission", from: beforeReview, to: ["DRAFT"] },
+  screen: { tool: "screen_submission", from: beforeReview, to: ["ELIGIBLE", "INELIGIBLE"], argument: "eligible" },
+  advance: {
+    tool: "advance_submission",
+    from: ["SUBMITTED", "ELIGIBLE", "IN_REVIEW", "FINALIST"],
+    to: ["IN_REVIEW"],
+    needs: "an active round later than its present one",
+  },
+  eliminate: { tool: "eliminate_submission", from: [...beforeReview, "IN_REVIEW", "FINALIST"], to: ["ELIMINATED"] },
+  state: {
+    tool: "set_submission_state",
+    from: SubmissionState.options,
+    to: ["FINALIST", "WINNER"],
+    argument: "state",
+  },
+  withdraw: {
+    tool: "withdraw_submission",
+    from: SubmissionState.options.filter((state) => state !== "WITHDRAWN"),
+    to: ["WITHDRAWN"],
+  },
+  patch: { tool: "update_submission", from: SubmissionState.options, to: ["DRAFT", "WITHDRAWN"], argument: "state" },
 } as const satisfies Record<string, Transition>;
 
 export type SubmissionOperation = keyof typeof transitions;
@@ -39,10 +65,41 @@ export function checkTransition(
   from: SubmissionState,
   program: Pick<Program, "screeningRequired">,
 ): void {
-  const allowedFrom = transitions[operation].from.filter(
-    (state) => !(operation === "advance" && state === "SUBMITTED" && program.screeningRequired),
-  );
+  const allowedFrom = listSourceStates(operation, program);
   if (!allowedFrom.includes(from)) throw problem("invalid_state_transition", { from, operation, allowedFrom });
+}
+
+function listSourceStates(
+  operation: SubmissionOperation,
+  { screeningRequired }: Pick<Program, "screeningRequired">,
+): SubmissionState[] {
+  return transitions[operation].from.filter(
+    (state) => !(operation === "advance" && state === "SUBMITTED" && screeningRequired),
+  );
+}
+
+/** Lists the changes of state that are possible from a state, in the order of the state machine. */
+export function listSubmissionSteps(from: string, program: Pick<Program, "screeningRequired">): StateStep[] {
+  const operations = (Object.keys(transitions) as SubmissionOperation[]).filter((operation) =>
+    listSourceStates(operation, program).some((state) => state === from),
+  );
+  return operations.flatMap((operation) => {
+    const { tool, to: destinations, argument, needs }: Transition = transitions[operation];
+    return destinations.map((to) => ({
+      tool,
+      to,
+      argument: argument && `${argument} ${argument === "eligible" ? to === "ELIGIBLE" : to}`,
+      needs,
+      clears: listClearedFields(to),
+      endsAssignments: endsReviewing(to),
+    }));
+  });
+}
+
+/** Lists the fields that become null in a state. */
+export function listClearedFields(to: SubmissionState): string[] {
+  const fields = Object.entries(createStateFields(to, ""));
+  return fields.filter(([, value]) => value === null).map(([name]) => name);
 }
 
 /**

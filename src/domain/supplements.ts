@@ -1,7 +1,15 @@
 import { problem } from "../contract/errors.ts";
 import { type SupplementResponse, SupplementStatus } from "../contract/supplements.ts";
+import type { StateStep } from "./state-route.ts";
 
 const open = SupplementStatus.options.filter((status) => status !== "closed");
+
+/** Lists the changes of status that open or close a response in a status. */
+export function listSupplementSteps(from: string): StateStep[] {
+  const unchanged = { clears: [], endsAssignments: false };
+  if (from === "closed") return [{ tool: "reopen_supplement", to: "draft", ...unchanged }];
+  return [{ tool: "close_supplement", to: "closed", ...unchanged }];
+}
 
 /** Statuses that allow each operation on a supplement response. A PATCH of `status` may start from any. */
 const allowedStatuses = {

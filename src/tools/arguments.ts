@@ -85,7 +85,7 @@ function pickNames(values: Readonly<Record<string, unknown>>, names: readonly st
 }
 
 /** Adds suggestions to the unknown arguments of a validation error. */
-export function explainRefusal(name: CallName, refusal: Problem): Problem {
+export function explainInvalidArguments(name: CallName, refusal: Problem): Problem {
   const issues = refusal.details?.["issues"];
   if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
   const explained = (issues as readonly Issue[]).map((issue) => {

@@ -1,6 +1,6 @@
 import { type CallName, operations } from "../contract/index.ts";
 import { type Failure, type Success, toFailure, type UpstreamCall } from "../upstream/port.ts";
-import { explainRefusal, prepareArguments } from "./arguments.ts";
+import { prepareArguments } from "./arguments.ts";
 import { awaitExport } from "./await-export.ts";
 import { type CallControl, createCallControl } from "./call-control.ts";
 import { requireOffered } from "./catalog/tool-availability.ts";
@@ -10,6 +10,7 @@ import type { Question } from "./confirmation/question.ts";
 import { runWithFieldNames } from "./fields/run-with-field-names.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
+import { explainRefusal } from "./refusals/explain-refusal.ts";
 import { selectChanges } from "./results/brief.ts";
 import { readTool, showAnswer, type ToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
@@ -37,13 +38,16 @@ async function answerCall(
 ): Promise<AnsweredCall> {
   const { token } = session;
   const admission = await session.upstream.admit({ operation: name, token, identity: session.identity, requestId });
-  if (!admission.ok) return createRefusal(admission.problem);
+  if (!admission.ok) {
+    const refused = { operation: name, token, identity: session.identity, requestId, input: args };
+    return createRefusal(await explainRefusal(session, refused, admission.problem));
+  }
   const callHead = { operation: name, token, identity: admission.identity, requestId, admission };
   const { answer, notes } = await processAdmittedCall(session, context, callHead, args);
   if ("question" in answer) return { result: answer.question, code: "asked" };
   if (!answer.ok) {
     await admission.refuse(answer.problem, args);
-    return createRefusal(explainRefusal(name, answer.problem));
+    return createRefusal(await explainRefusal(session, { ...callHead, input: args }, answer.problem));
   }
   const data = notes.length === 0 ? answer : { ...answer, notes: [...notes, ...answer.notes] };
   return {

@@ -45,5 +45,5 @@ export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: Cha
 
 function toIdentity(caller: Admission["caller"]): Identity {
   const { scopes, businessId, tokenId } = caller;
-  return { scopes, realm: businessId, caller: tokenId, embedded: caller };
+  return { scopes, realm: businessId, caller: tokenId, holder: { tokenId }, embedded: caller };
 }

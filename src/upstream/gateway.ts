@@ -121,9 +121,9 @@ async function getGrant(grantOf: ResolveGrant, { token, identity }: RequestCalle
 
 /** Restricts the identity of the product token to what the grant allows. */
 function toGrantedIdentity(identity: Identity, grant: Grant): Identity {
-  const { caller, scopes, attainable } = grant;
+  const { caller, name, scopes, attainable } = grant;
   const further = attainable && { attainable: identity.scopes.intersection(attainable) };
-  const granted = { ...confineScopes(identity, scopes), caller, ...further };
+  const granted = { ...confineScopes(identity, scopes), caller, holder: { name }, ...further };
   grants.set(granted, grant);
   return granted;
 }

@@ -75,6 +75,8 @@ export interface Identity {
    * The scopes that the caller can obtain with a new token of the same issuer. Absent if tokens cannot be upgraded.
    */
   readonly attainable?: ReadonlySet<Scope>;
+  /** What may be shown of the token's holder without asking the service. */
+  readonly holder?: TokenHolder;
   /** The caller of the embedded service; absent with a remote service. */
   readonly embedded?: Admission["caller"];
 }

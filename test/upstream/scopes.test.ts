@@ -25,7 +25,7 @@ describe("scopes learnt from refusals", () => {
     const { programId, version } = await server.seed.program();
     const { error } = await clerk.call("update_program", { programId, version, name: "New" });
     expect(error).toMatchObject({ code: "insufficient_scope", details: { requiredScopes: ["programs:write"] } });
-    expect(error?.next).toContain("Ask your human to add programs:write to the token's scopes");
+    expect(error?.next).toContain("lacks programs:write. Ask your human to add this in the product's settings");
     expect(await clerk.tools()).toEqual(toolsOf("programs:write"));
     clock.advance(5 * minuteMs);
     await clerk.call("invite_reviewer", { email: "r@example.org" });

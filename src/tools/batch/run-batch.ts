@@ -3,13 +3,13 @@ import { operations } from "../../contract/index.ts";
 import { measureJsonBytes } from "../../lib/json-cache.ts";
 import { type ConsumedNonce, type Failure, toFailure, type UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
-import { explainRefusal } from "../arguments.ts";
 import { finishWrite, type PreparedToolCall } from "../call.ts";
 import { createCallControl } from "../call-control.ts";
 import { createSignedQuestion, readAgreement } from "../confirmation/confirm.ts";
 import { type Agreement, selectConfirmation } from "../confirmation/confirmation-token.ts";
 import { runWithFieldNames } from "../fields/run-with-field-names.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "../instrumented-call.ts";
+import { explainRefusal } from "../refusals/explain-refusal.ts";
 import { readTool, type ToolData } from "../results/read.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
 import { type BatchArguments, parsePositions, readBatchArguments } from "./batch-arguments.ts";
@@ -107,10 +107,10 @@ async function runCall(
   const perform = (call: UpstreamCall) => performCall(session, { ...prepared, call }, confirmed);
   try {
     const { answer, notes } = await runWithFieldNames(session, prepared.call, perform);
-    if (!answer.ok) return createFailedOutcome(prepared.call, answer.problem);
+    if (!answer.ok) return createFailedOutcome(session, prepared.call, answer.problem);
     return { status: "done", toolData: { ...answer, notes: [...prepared.notes, ...notes, ...answer.notes] } };
   } catch (error) {
-    return createFailedOutcome(prepared.call, toFailure(error).problem);
+    return createFailedOutcome(session, prepared.call, toFailure(error).problem);
   }
 }
 
@@ -125,8 +125,12 @@ async function performCall(
   return answer.ok ? finishWrite(session, prepared, answer) : answer;
 }
 
-function createFailedOutcome({ operation }: UpstreamCall, refusal: Problem): BatchRow["outcome"] {
-  return { status: "failed", problem: explainRefusal(operation, refusal) };
+async function createFailedOutcome(
+  session: ToolSession,
+  call: UpstreamCall,
+  refusal: Problem,
+): Promise<BatchRow["outcome"]> {
+  return { status: "failed", problem: await explainRefusal(session, call, refusal) };
 }
 
 /** Returns why no further call is made after a failed one. */

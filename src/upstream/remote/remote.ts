@@ -83,13 +83,13 @@ export function getRealm(origin: string, sha256: string): string {
   return `${origin} ${sha256.slice(0, 32)}`;
 }
 
-type Holder = Pick<Identity, "realm" | "caller">;
+type Holder = Pick<Identity, "realm" | "caller" | "holder">;
 
 /** @throws Problem `invalid_token` for a text that does not have the form of a token */
 function createTokenHolder(origin: string, token: string): Holder {
   if (!tokenPattern.test(token)) throw problem("invalid_token");
   const sha256 = computeSecretFingerprint(token);
-  return { realm: getRealm(origin, sha256), caller: sha256 };
+  return { realm: getRealm(origin, sha256), caller: sha256, holder: { prefix: token.slice(0, visibleTokenChars) } };
 }
 
 /** Tokens in use at once, all held in memory. */
@@ -126,7 +126,7 @@ class Remote {
     if (token === undefined || token === "") throw problem("unauthorized");
     const holder = this.#holders.memo(token);
     if (this.#memory.isRejected(token)) throw problem("invalid_token");
-    return { scopes: this.#memory.scopesOf(token), realm: holder.realm, caller: holder.caller };
+    return { scopes: this.#memory.scopesOf(token), ...holder };
   }
 
   /** Reads the one record that names the organisation, which also checks that the service accepts the token. */
