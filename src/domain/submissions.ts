@@ -97,7 +97,7 @@ export function listSubmissionSteps(from: string, program: Pick<Program, "screen
 }
 
 /** Lists the fields that become null in a state. */
-export function listClearedFields(to: SubmissionState): string[] {
+function listClearedFields(to: SubmissionState): string[] {
   const fields = Object.entries(createStateFields(to, ""));
   return fields.filter(([, value]) => value === null).map(([name]) => name);
 }
