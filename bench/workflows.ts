@@ -35,6 +35,7 @@ interface Target {
 const inputs: Readonly<Record<WorkflowName, (target: Target) => Readonly<Record<string, unknown>>>> = {
   get_review_progress: ({ programId }) => ({ programId }),
   get_score_table: ({ programId }) => ({ programId }),
+  list_open_work: ({ programId }) => ({ programId }),
 };
 
 const directory = mkdtempSync(join(tmpdir(), "programme-bench-"));

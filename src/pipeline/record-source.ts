@@ -63,7 +63,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Reads records for a workflow; one for the embedded service and one for a remote service. */
 export interface RecordReader {
-  /** Reads a list in batches. Returns whether it was read to its end. */
+  /** Reads a list in batches, with at least these fields. Returns whether it was read to its end. */
   list(name: ListName, filter: Values, fields: readonly string[]): AsyncGenerator<readonly Row[], boolean>;
   get(name: RecordName, input: Values): Promise<unknown>;
 }
@@ -117,7 +117,7 @@ class Source implements RecordSource {
       }
       rows += value.length;
       this.#rowsRead += value.length;
-      yield value as unknown as readonly Pick<ListedRow<Name>, Field>[];
+      yield pickFields(value, fields) as unknown as readonly Pick<ListedRow<Name>, Field>[];
       await this.#call.progress?.(this.#rowsRead, `${this.#rowsRead} records read`);
       // Batches of a local database come without a pause in which other callers could be answered.
       await yieldToEvents();
@@ -161,6 +161,15 @@ class Source implements RecordSource {
     if (workflows[this.#call.name].reads.includes(name)) return;
     throw new Error(`${this.#call.name} does not declare that it reads ${name}`);
   }
+}
+
+/** Returns rows with only these fields: a reader may need others to read on. */
+function pickFields(rows: readonly Row[], fields: readonly string[]): Row[] {
+  return rows.map((row) => {
+    const picked: Record<string, unknown> = {};
+    for (const field of fields) picked[field] = row[field];
+    return picked;
+  });
 }
 
 /** Returns the schema of a list's rows with only some fields. */

@@ -12,3 +12,10 @@ export function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** Returns the rows of all batches, for lists that are known to be short. */
+export async function loadRows<Row>(batches: AsyncIterable<readonly Row[]>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const batch of batches) rows.push(...batch);
+  return rows;
+}

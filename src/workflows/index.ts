@@ -1,6 +1,7 @@
 import type { WorkflowRunners } from "../upstream/port.ts";
+import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
 import { get_score_table } from "./score-table.ts";
 
 /** A function for every workflow. A missing or misspelt one fails the type check. */
-export const workflowRunners: WorkflowRunners = { get_review_progress, get_score_table };
+export const workflowRunners: WorkflowRunners = { get_review_progress, get_score_table, list_open_work };

@@ -1,5 +1,6 @@
 import type { Round } from "../contract/programs.ts";
 import type { RecordSource } from "../upstream/port.ts";
+import { loadRows } from "./collections.ts";
 
 export type NamedRound = Pick<Round, "roundId" | "trackId" | "name" | "deadline">;
 
@@ -14,14 +15,9 @@ export async function listRounds(
   source: RecordSource,
   { programId, trackId, roundId }: RoundFilter,
 ): Promise<NamedRound[]> {
-  const rounds: NamedRound[] = [];
-  for await (const batch of source.list("list_rounds", { programId }, ["roundId", "trackId", "name", "deadline"])) {
-    rounds.push(
-      ...batch.filter(
-        (round) =>
-          (trackId === undefined || round.trackId === trackId) && (roundId === undefined || round.roundId === roundId),
-      ),
-    );
-  }
-  return rounds;
+  const rounds = await loadRows(source.list("list_rounds", { programId }, ["roundId", "trackId", "name", "deadline"]));
+  return rounds.filter(
+    (round) =>
+      (trackId === undefined || round.trackId === trackId) && (roundId === undefined || round.roundId === roundId),
+  );
 }

@@ -52,4 +52,4 @@ export type Gaps = z.output<typeof Gaps>;
 export const maxWorkflowRows = 500;
 
 /** Most rows of each list of a workflow's answer. */
-export const RowLimit = z.int().min(1).max(maxWorkflowRows).default(50);
+export const RowLimit = z.int().min(1).max(maxWorkflowRows);

@@ -1,5 +1,6 @@
+import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
 import { get_score_table } from "./score-table.ts";
 
 /** Every workflow by name, in the order of the tools. */
-export const workflowDeclarations = { get_review_progress, get_score_table };
+export const workflowDeclarations = { get_review_progress, get_score_table, list_open_work };

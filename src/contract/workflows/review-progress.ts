@@ -59,7 +59,7 @@ export const get_review_progress = workflow({
   path: "/programs/{programId}/review-progress",
   scope: "assignments:read",
   reads: ["list_assignments", "list_reviews", "list_submissions", "list_rounds", "list_reviewers", "get_program"],
-  query: { trackId: Id.optional(), roundId: Id.optional(), limit: RowLimit },
+  query: { trackId: Id.optional(), roundId: Id.optional(), limit: RowLimit.default(50) },
   data: ReviewProgress,
   audit: "program.review_progress_read",
   errors: ["not_found"],

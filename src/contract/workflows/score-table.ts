@@ -48,7 +48,7 @@ export const get_score_table = workflow({
   path: "/programs/{programId}/score-table",
   scope: "reviews:read",
   reads: ["list_reviews", "list_rounds", "list_submissions", "get_rubric"],
-  query: { trackId: Id.optional(), roundId: Id.optional(), limit: RowLimit },
+  query: { trackId: Id.optional(), roundId: Id.optional(), limit: RowLimit.default(50) },
   data: ScoreTable,
   audit: "program.score_table_read",
   errors: ["not_found"],

@@ -36,7 +36,7 @@ export function createRemoteReader(
     }
   }
 
-  async function* list(operation: ListName, filter: Row, fields: readonly string[]) {
+  async function* list(operation: ListName, filter: Row) {
     const { paginated, queryObject } = operations[operation];
     const limit = Object.hasOwn(queryObject.shape, "limit") ? { limit: maxLimit } : {};
     let lastEvaluatedKey: string | undefined;
@@ -48,7 +48,7 @@ export function createRemoteReader(
         ...(paginated ? { lastEvaluatedKey } : {}),
       });
       lastEvaluatedKey = page?.lastEvaluatedKey;
-      yield (data as readonly Row[]).map((row) => Object.fromEntries(fields.map((field) => [field, row[field]])));
+      yield data as readonly Row[];
     } while (lastEvaluatedKey !== undefined);
     return true;
   }
