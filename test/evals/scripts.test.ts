@@ -18,7 +18,7 @@ const pins = JSON.parse(readFileSync(join(folder, "scripted.json"), "utf8")) as 
   Readonly<Record<(typeof scriptSets)[number], Pinned>>
 >;
 
-/** How much more an agent may read before the change must be looked at: run `npm run evals -- --script` to accept it. */
+/** How much more an agent may read. */
 const tolerance = 1.05;
 
 let worlds: WorldFactory;
@@ -31,16 +31,17 @@ describe("a scripted agent", () => {
   test.each(tasks)("finishes $name with the calls and bytes of the table", async (task) => {
     const results = await runScripts(task, { worlds });
     for (const set of scriptSets) {
+      const hint = `${set}: \`npm run evals -- --script\` accepts a change that is intended`;
       const { findings, calls, failedCalls, bytes, addresses, unaskedChanges } = results[set];
       const pinned = pins[task.name]?.[set];
-      expect({ findings, calls, failedCalls, addresses, unaskedChanges }, set).toEqual({
+      expect({ findings, calls, failedCalls, addresses, unaskedChanges }, hint).toEqual({
         findings: [],
         calls: pinned?.calls,
         failedCalls: pinned?.failedCalls,
         addresses: 0,
         unaskedChanges: 0,
       });
-      expect(bytes, `${set}: bytes read`).toBeLessThanOrEqual(Math.ceil((pinned?.bytes ?? 0) * tolerance));
+      expect(bytes, hint).toBeLessThanOrEqual(Math.ceil((pinned?.bytes ?? 0) * tolerance));
     }
   });
 });
