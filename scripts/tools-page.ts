@@ -43,6 +43,8 @@ A tool takes its operation's input in one flat object, and these arguments:
 
 A write without \`select\` answers with the record's id, state and version, what the operation changes, and the short values that the call sets.
 
+\`get_submission_reviews_summary\` adds what the interface's summary lacks: \`n\`, \`mean\`, \`median\`, \`lowest\` and \`highest\` of \`weightedTotal\`, of \`plainTotal\` and of each criterion, with its label. It reads the reviews and, with \`rubrics:read\`, the rubric for that.
+
 A result is a table for lists and JSON for records, with a table for each list of records in them. A field of an object is a column of its own, such as \`fields.title\`. It has the same data as structured content (\`PROGRAMME_RESULTS\`). Its data has at most \`PROGRAMME_RESULT_BYTES\`. A longer list is truncated between rows and has a cursor for the next row. \`notes\` describe what was truncated or omitted, and arguments that were coerced.
 
 \`select\`, \`includePersonFieldIds\` and writes take form fields and custom fields by key or label as well as by id, as in \`fields.requested_amount\`. The tool reads the schema for that if a name is not an id, which needs \`schemas:read\` or \`person-fields:read\`.

@@ -50,6 +50,28 @@ export const ReviewsSummary = z.object({
 });
 export type ReviewsSummary = z.output<typeof ReviewsSummary>;
 
+/** Statistics of scores; null without scores. `n` is the number of submitted reviews that have one. */
+export const ScoreStatistics = z.object({ n: z.int(), mean: score, median: score, lowest: score, highest: score });
+export type ScoreStatistics = z.output<typeof ScoreStatistics>;
+
+/** The summary that the tool returns: statistics of each criterion by its label, and of both totals. */
+export const LabelledReviewsSummary = ReviewsSummary.pick({
+  submissionId: true,
+  roundId: true,
+  status: true,
+  assignedCount: true,
+  submittedCount: true,
+  incompleteCount: true,
+  conflictCount: true,
+}).extend({
+  /** Of `weightedScore`, which reviews have unless the rubric's method is `sum`. */
+  weightedTotal: ScoreStatistics,
+  /** Of `totalScore`, the sum of points. */
+  plainTotal: ScoreStatistics,
+  criteria: z.array(ScoreStatistics.extend({ criterionId: Id, label: z.string().nullable() })),
+});
+export type LabelledReviewsSummary = z.output<typeof LabelledReviewsSummary>;
+
 export const get_submission_reviews_summary = operation({
   summary: "Get a submission's aggregated review scores, of one round or all",
   method: "GET",

@@ -6,13 +6,19 @@ import {
   visitSchema,
 } from "../../contract/definition/schema-visitor.ts";
 import { type CallName, operations } from "../../contract/index.ts";
+import { LabelledReviewsSummary } from "../../contract/reviews.ts";
 import { findNearNames } from "../../lib/did-you-mean.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Returns the schema of the record that an operation returns, alone or in a list. */
+/** Data of tools that return more than their operation. */
+const extendedData: Partial<Readonly<Record<CallName, AnySchema>>> = {
+  get_submission_reviews_summary: LabelledReviewsSummary,
+};
+
+/** Returns the schema of the record that a tool returns, alone or in a list. */
 export function getRecordSchema(name: CallName): AnySchema {
-  return getRowSchema(operations[name].data);
+  return getRowSchema(extendedData[name] ?? operations[name].data);
 }
 
 /** Returns the names of a record's fields; none for data without declared fields. */

@@ -1,17 +1,20 @@
 import type { PageMeta } from "../../contract/definition/page.ts";
 import type { Gaps } from "../../contract/definition/workflow.ts";
 import { type CallName, isWorkflowName, operations } from "../../contract/index.ts";
+import type { ReviewsSummary } from "../../contract/reviews.ts";
 import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
 import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";
 import type { ToolOptionValues } from "../catalog/tool-options.ts";
 import { createFieldDeclarations } from "../fields/declared-fields.ts";
 import { createRowView, type RowView } from "../fields/row-view.ts";
+import type { RowFilter } from "../filters/row-filters.ts";
 import { createScan } from "../filters/scan.ts";
 import type { ToolSession } from "../session.ts";
 import { formatPaths } from "./brief.ts";
 import { getRecordSchema, listRequiredFields } from "./field-selection.ts";
 import { readPages } from "./pages.ts";
+import { loadScoreStatistics } from "./reviews-summary.ts";
 import { truncateRecord } from "./truncate.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -38,17 +41,8 @@ export async function readTool(
   const { upstream, settings } = session;
   const maxBytes = settings.resultBytes;
   const view = createView(session, call, options.select?.paths, options.labels);
+  if (!operations[call.operation].paginated) return readWhole(session, call, options.filter, view);
   const { filter } = options;
-  if (!operations[call.operation].paginated) {
-    const answer = await upstream.call(call);
-    if (!answer.ok) return answer;
-    const data = filter ? (answer.data as readonly Row[]).filter(filter.matches) : answer.data;
-    const fitted = await fitData(call.operation, { ...answer, data }, view, maxBytes);
-    const notes = isWorkflowName(call.operation)
-      ? createGapNotes(answer.data as Gaps)
-      : createBoundNotes(call, answer.data);
-    return { ...fitted, notes: [...notes, ...fitted.notes] };
-  }
   const readPage = (input: Row) => upstream.call({ ...call, input });
   const scan = filter && createScan(filter, readPage, control);
   const pages = await readPages(call.input, {
@@ -68,6 +62,25 @@ export async function readTool(
   const { rows, page, notes, total } = pages;
   const fitted = fitRows(call.operation, rows, maxBytes);
   return { ok: true, data: fitted.rows, page, notes: [...view.listNotes(), ...notes, ...fitted.notes], total };
+}
+
+/** Answers a read without pages. */
+async function readWhole(
+  session: ToolSession,
+  call: UpstreamCall,
+  filter: RowFilter | undefined,
+  view: RowView,
+): Promise<ToolData | Failure> {
+  const { operation } = call;
+  const answer = await session.upstream.call(call);
+  if (!answer.ok) return answer;
+  const isSummary = operation === "get_submission_reviews_summary";
+  const { data, notes } = isSummary
+    ? await loadScoreStatistics(session, call, answer.data as ReviewsSummary)
+    : { data: filter ? (answer.data as readonly Row[]).filter(filter.matches) : answer.data, notes: [] };
+  const fitted = await fitData(operation, { ...answer, data }, view, session.settings.resultBytes);
+  const gaps = isWorkflowName(operation) ? createGapNotes(answer.data as Gaps) : createBoundNotes(call, answer.data);
+  return { ...fitted, notes: [...notes, ...gaps, ...fitted.notes] };
 }
 
 /** Returns what a write answered, with the fields at these paths; `undefined` for all. */
