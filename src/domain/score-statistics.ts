@@ -1,5 +1,5 @@
 import type { LabelledReviewsSummary, Review, ReviewsSummary, ScoreStatistics } from "../contract/reviews.ts";
-import { computeStatistics } from "../domain/scoring.ts";
+import { computeStatistics } from "./scoring.ts";
 
 type ScoredReview = Pick<Review, "status" | "scores" | "totalScore" | "weightedScore">;
 
