@@ -1,7 +1,7 @@
 import { limits } from "../../contract/access/limits.ts";
 import { maxLimit } from "../../contract/definition/page.ts";
 import type { Review, ReviewsSummary } from "../../contract/reviews.ts";
-import { addScoreStatistics } from "../../domain/score-statistics.ts";
+import { addScoreStatistics } from "../../domain/scoring.ts";
 import type { Answer, UpstreamCall } from "../../upstream/port.ts";
 import { createFieldDeclarations } from "../fields/declared-fields.ts";
 import type { ToolSession } from "../session.ts";
