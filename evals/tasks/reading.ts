@@ -62,7 +62,10 @@ const lateReviews: Task = {
     const { rest } = world;
     const { roundId } = await findRound(rest, "Community projects", "First reading");
     const open = await listAssignments(rest, { roundId, status: "incomplete" });
-    const late = open.filter(({ dueAt }) => dueAt !== null && dueAt < world.now().toISOString());
+    // A reviewer with a conflict of interest is not late.
+    const late = open.filter(
+      ({ status, dueAt }) => status !== "conflict" && dueAt !== null && dueAt < world.now().toISOString(),
+    );
     const titles = new Map((await listSubmissions(rest)).map(({ submissionId, title }) => [submissionId, title]));
     const names = new Map(
       (await listReviewers(rest)).map((reviewer) => [reviewer.reviewerId, formatReviewer(reviewer)]),
