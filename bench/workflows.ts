@@ -36,6 +36,7 @@ const inputs: Readonly<Record<WorkflowName, (target: Target) => Readonly<Record<
   get_review_progress: ({ programId }) => ({ programId }),
   get_score_table: ({ programId }) => ({ programId }),
   list_open_work: ({ programId }) => ({ programId }),
+  get_submission_brief: ({ submissionId }) => ({ submissionId }),
 };
 
 const directory = mkdtempSync(join(tmpdir(), "programme-bench-"));

@@ -45,7 +45,9 @@ export function createSupplementStateFields(
 }
 
 /** Returns the ids of required supplements that are neither submitted nor closed. */
-export function listOutstanding(supplements: readonly SupplementResponse[]): string[] {
+export function listOutstanding(
+  supplements: readonly Pick<SupplementResponse, "supplementResponseId" | "required" | "status">[],
+): string[] {
   return supplements
     .filter(({ required, status }) => required && status !== "submitted" && status !== "closed")
     .map(({ supplementResponseId }) => supplementResponseId);

@@ -2,6 +2,12 @@ import type { WorkflowRunners } from "../upstream/port.ts";
 import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
 import { get_score_table } from "./score-table.ts";
+import { get_submission_brief } from "./submission-brief.ts";
 
 /** A function for every workflow. A missing or misspelt one fails the type check. */
-export const workflowRunners: WorkflowRunners = { get_review_progress, get_score_table, list_open_work };
+export const workflowRunners: WorkflowRunners = {
+  get_review_progress,
+  get_score_table,
+  list_open_work,
+  get_submission_brief,
+};
