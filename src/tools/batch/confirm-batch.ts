@@ -1,7 +1,8 @@
 import { Problem, problem, validationProblem } from "../../contract/errors.ts";
 import type { Answer, ConsumedNonce, DryRunResult, Failure, UpstreamCall } from "../../upstream/port.ts";
 import { findWording } from "../confirmation/confirm.ts";
-import { createPreview, formatCount } from "../confirmation/preview.ts";
+import { createPreview } from "../confirmation/preview.ts";
+import { formatCount } from "../confirmation/preview-text.ts";
 import { translateConfirmedCall } from "../fields/run-with-field-names.ts";
 import type { ToolSession } from "../session.ts";
 import type { BatchCall } from "./batch-call.ts";
@@ -58,7 +59,7 @@ async function previewCall(session: ToolSession, call: UpstreamCall): Promise<Pr
   const dryRunResult = await session.upstream.dryRun(call);
   if (!dryRunResult.ok) return dryRunResult;
   if (dryRunResult.changes.length === 0) return undefined;
-  const text = createPreview(call, wording, dryRunResult, session.settings.privacy);
+  const text = await createPreview(session, call, wording, dryRunResult);
   return { ok: true, digest: dryRunResult.digest, text };
 }
 

@@ -96,7 +96,7 @@ async function askForConfirmation(
   const dryRunResult = await session.upstream.dryRun(call);
   if (!dryRunResult.ok) return dryRunResult;
   if (dryRunResult.changes.length === 0) return session.upstream.call(call);
-  const text = createPreview(call, wording, dryRunResult, session.settings.privacy);
+  const text = await createPreview(session, call, wording, dryRunResult);
   return createSignedQuestion(session, context, confirmedCall, new Map([[0, dryRunResult.digest]]), {
     text,
     fields: listFields(dryRunResult),

@@ -1,33 +1,33 @@
 import { type Privacy, shouldHideContacts } from "../../contract/access/privacy.ts";
 import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
+import type { ToolSession } from "../session.ts";
+import { describeFieldChanges } from "./field-changes.ts";
 import { toPlainLine } from "./plain-line.ts";
+import { formatCount, formatList, formatName, maxTextChars, quoteUntrusted, shortenLines } from "./preview-text.ts";
+import { describeStateChanges, describeWayBack } from "./state-changes.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Change = DryRunResult["changes"][number];
 
-/** Most lines of one kind in a question; further ones are counted. */
-const maxLines = 12;
-const maxTitleChars = 80;
-/** Most characters of a message or a reason. */
-const maxTextChars = 500;
-
 /**
- * Creates the text of a question for a human: what the call does, the reason given, and its effects line by line, from the
- * records. It contains no markup, whatever the records contain.
+ * Creates the text of a question for a human: what the call does, the reason given, its effects line by line, from the
+ * records, and whether there is a way back. It contains no markup, whatever the records contain.
  */
-export function createPreview(
-  { operation, input }: UpstreamCall,
+export async function createPreview(
+  session: ToolSession,
+  call: UpstreamCall,
   wording: string,
   dryRunResult: DryRunResult,
-  privacy: Privacy,
-): string {
+): Promise<string> {
   const preview = new Preview(dryRunResult);
+  const { settings } = session;
+  const { operation, input } = call;
   const { reason } = input;
   const lines = [
     `${wording}?`,
     ...(typeof reason === "string" && reason !== "" ? [`Reason: ${quoteUntrusted(reason, maxTextChars)}`] : []),
-    ...preview.submissions(),
-    ...preview.programs(),
+    ...describeStateChanges(dryRunResult),
+    ...(await describeFieldChanges(session, call)),
     ...(operation === "merge_person" ? preview.merge() : preview.externalRefs()),
     ...(operation === "invite_reviewer" ? preview.invitation() : []),
     ...preview.endedAssignments(),
@@ -35,7 +35,8 @@ export function createPreview(
     ...preview.planningContext(),
     ...preview.emails(),
     ...preview.feedback(),
-    ...preview.exports(privacy),
+    ...preview.exports(settings.privacy),
+    ...describeWayBack(call.operation, dryRunResult),
   ];
   return lines.map(toPlainLine).join("\n");
 }
@@ -45,25 +46,6 @@ class Preview {
 
   constructor(dryRunResult: DryRunResult) {
     this.#dryRunResult = dryRunResult;
-  }
-
-  submissions(): string[] {
-    return this.#of("submissions").flatMap(({ before, after }) => {
-      if (!before || !after || before["state"] === after["state"]) return [];
-      const round = before["currentRoundId"] ? `, round ${this.#named(before["currentRoundId"])}` : "";
-      return [
-        `Submission ${quoteUntrusted(before["title"])} (${before["submissionId"]}): ${before["state"]} → ${after["state"]}${round}`,
-      ];
-    });
-  }
-
-  programs(): string[] {
-    return this.#of("programs").flatMap(({ before, after }) => {
-      if (!before || !after || before["lifecycleStatus"] === after["lifecycleStatus"]) return [];
-      return [
-        `Programme ${quoteUntrusted(before["name"])}: ${before["lifecycleStatus"]} → ${after["lifecycleStatus"]}`,
-      ];
-    });
   }
 
   externalRefs(): string[] {
@@ -151,7 +133,7 @@ class Preview {
       const { before, after } = change;
       if (!after) return [];
       const name = [after["firstName"], after["lastName"]].filter(Boolean).join(" ");
-      const who = `${name ? `${quoteUntrusted(name)} ` : ""}(${after["email"]})`;
+      const who = name ? `${quoteUntrusted(name)} (${after["email"]})` : String(after["email"]);
       const invitedTo = (after["roundIds"] ?? []) as readonly string[];
       const added = invitedTo.filter(
         (roundId) => !((before?.["roundIds"] ?? []) as readonly string[]).includes(roundId),
@@ -238,20 +220,8 @@ class Preview {
   }
 
   #named(id: unknown): string {
-    const label = this.#dryRunResult.labels.get(String(id));
-    return label ? `${quoteUntrusted(label)} (${id})` : String(id);
+    return formatName(this.#dryRunResult, id);
   }
-}
-
-/** Quotes text written by others: on one line, short, and between quotation marks that it cannot close. */
-function quoteUntrusted(value: unknown, maxChars = maxTitleChars): string {
-  const text = String(value ?? "")
-    .replace(/\s+/g, " ")
-    .replaceAll("“", "'")
-    .replaceAll("”", "'")
-    .trim();
-  // A truncated text must not end with half of a surrogate pair.
-  return `“${text.length > maxChars ? `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "")}…` : text}”`;
 }
 
 function listRefs(row: Row | undefined): Row[] {
@@ -273,17 +243,4 @@ function listChangedNames(change: Change | undefined): string[] {
   return Object.keys(after).filter(
     (name) => !administrativeFields.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
-}
-
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function shortenLines(lines: readonly string[]): string[] {
-  const rest = lines.length - maxLines;
-  return rest > 0 ? [...lines.slice(0, maxLines), `and ${rest} more`] : [...lines];
-}
-
-function formatList(items: readonly string[]): string {
-  return shortenLines(items).join(", ");
 }

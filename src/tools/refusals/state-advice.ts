@@ -54,7 +54,7 @@ export function describeStateRoute(name: CallName, input: Values, details: Value
 }
 
 /** Describes steps in their order: the tool of each with its argument, what it needs and what it clears. */
-function describeSteps(route: readonly StateStep[]): string {
+export function describeSteps(route: readonly StateStep[]): string {
   return route.map(describeStep).join("; then ");
 }
 

@@ -1,4 +1,6 @@
 import type { CallName } from "../../contract/index.ts";
+import type { SubmissionState } from "../../contract/submissions.ts";
+import { createStateFields, endsReviewing } from "../../domain/submissions.ts";
 import { computeChangeDigest } from "../../pipeline/audit/change-digest.ts";
 import type { DryRunResult } from "../../pipeline/dry-run.ts";
 import {
@@ -43,14 +45,17 @@ export async function computeRemoteDigest(name: CallName, read: ReadRemote, inpu
 }
 
 const toState =
-  (state: (input: RemoteInput) => unknown, endsReview: boolean): PlanDryRun =>
+  (getState: (input: RemoteInput) => SubmissionState): PlanDryRun =>
   async (read, { submissionId, ...input }) => {
     const before = await readCurrent(read, "get_submission", { submissionId }, input["version"]);
-    const after = { ...before, state: state(input) };
-    if (after.state === before["state"]) return { changes: [] };
+    const state = getState(input);
+    if (state === before["state"]) return { changes: [] };
+    // The service sets the times; only which of them it sets is shown.
+    const fields = { ...createStateFields(state, "now"), state, stateReason: input["reason"] ?? null };
+    const after = { ...before, ...fields };
     const known = { state: "in a state that cannot be read", ...before };
     const submission: RemoteChange = { table: "submissions", id: String(submissionId), before: known, after };
-    return { changes: [submission, ...(endsReview ? await planEndedAssignments(read, submissionId) : [])] };
+    return { changes: [submission, ...(endsReviewing(state) ? await planEndedAssignments(read, submissionId) : [])] };
   };
 
 /** More assignments than one submission has. Others are not previewed. */
@@ -173,11 +178,11 @@ const planUnknownChange: PlanDryRun = async (_, input) => ({ changes: [{ table: 
 
 /** The plans of every operation that needs a confirmation. */
 export const dryRunResults: Partial<Record<CallName, PlanDryRun>> = {
-  eliminate_submission: toState(() => "ELIMINATED", true),
-  withdraw_submission: toState(() => "WITHDRAWN", true),
-  reopen_submission: toState(() => "DRAFT", true),
-  update_submission: toState(({ state }) => state, true),
-  set_submission_state: toState(({ state }) => state, false),
+  eliminate_submission: toState(() => "ELIMINATED"),
+  withdraw_submission: toState(() => "WITHDRAWN"),
+  reopen_submission: toState(() => "DRAFT"),
+  update_submission: toState(({ state }) => state as SubmissionState),
+  set_submission_state: toState(({ state }) => state as SubmissionState),
   merge_person: mergePersons,
   remove_person_external_ref: removeRef,
   update_program: updateProgram,

@@ -89,11 +89,11 @@ function restoreMail(mail: Row, input: Row, hidden: Row, recipients: ReadonlyMap
 }
 
 function restoreSkipped(outcome: unknown, recipients: ReadonlyMap<string, string>): unknown {
-  const { skipped } = outcome as Row;
-  if (!Array.isArray(skipped)) return outcome;
-  const restored = (skipped as readonly Row[]).map((each) => ({
+  // A dry run of a remote service has no outcome.
+  if (!isObject(outcome) || !Array.isArray(outcome["skipped"])) return outcome;
+  const restored = (outcome["skipped"] as readonly Row[]).map((each) => ({
     ...each,
     recipient: recipients.get(String(each["recipient"])) ?? each["recipient"],
   }));
-  return { ...(outcome as Row), skipped: restored };
+  return { ...outcome, skipped: restored };
 }

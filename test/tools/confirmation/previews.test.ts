@@ -193,8 +193,9 @@ describe("a confirmation question shows", () => {
     const shown = (await question("send_bulk_email", { programId, applicants }))?.split("\n");
     expect(shown?.slice(1)).toEqual([
       `15 e-mails to applicants, subject “News”, ${body.length} characters`,
-      expect.stringMatching(/^To: (“Applicant \d+” \(\S+[@.]handle\.invalid\), ){12}and 3 more$/),
+      expect.stringMatching(/^To: (“Applicant \d+” \(someone-\d+@example\(\.\)org\), ){12}and 3 more$/),
       expect.stringMatching(/^It begins: “Dear all, the jury has met\. .*…”$/),
+      "This cannot be undone",
     ]);
   });
 
@@ -236,18 +237,55 @@ describe("a confirmation question shows", () => {
     const shown = await question("invite_reviewer", invitation);
     expect(shown?.split("\n")).toEqual([
       "Invite a reviewer?",
-      expect.stringMatching(/^New reviewer: “Ida Berg” \(\S+[@.]handle\.invalid\), as reviewer$/),
+      expect.stringMatching(/^New reviewer: “Ida Berg” \(ida@example\(\.\)org\), as reviewer$/),
       expect.stringMatching(/^For the rounds: “.*” \(rnd_\w+\)$/),
       expect.stringMatching(
         /^1 e-mail to reviewers, subject “Invitation to review: Open call”, \d+ characters, with a link/,
       ),
       expect.stringMatching(/^To: “Ida Berg” \(\S+[@.]handle\.invalid\)$/),
       expect.stringContaining("Pay at https(:)∕∕evil(.)example/pay"),
+      "This cannot be undone: no tool removes a reviewer",
     ]);
-    expect(shown).not.toMatch(/invitations|ida@example/);
+    expect(shown).not.toMatch(/invitations/);
+    const nameless = await question("invite_reviewer", { email: "bo@example.org" });
+    expect(nameless?.split("\n")[1]).toBe("New reviewer: bo@example(.)org, as reviewer");
     const silent = await question("invite_reviewer", { ...invitation, suppressEmails: true });
     expect(silent).toContain("1 e-mail suppressed: not sent");
     expect(await server.app.store.reader(server.businessId).count("reviewers", {})).toBe(3);
+  });
+
+  test("every field that changes, what is cleared, and the way back", async () => {
+    const { server, question } = await openSetup();
+    const { submissions, round } = await review(server);
+    const { submissionId } = submissions[0] ?? {};
+    const fields = { fld_title: "Roof of wood" };
+    const deadline = "2027-01-01T00:00:00Z";
+    const revert = { submissionId, version: 0, state: "DRAFT", fields, deadline };
+    expect((await question("update_submission", revert))?.split("\n")).toEqual([
+      `Set submission ${submissionId} to DRAFT?`,
+      expect.stringContaining(`IN_REVIEW → DRAFT, round “Round” (${round.roundId})`),
+      expect.stringMatching(/^Cleared: currentRoundId\b/),
+      expect.stringMatching(/^fields › fld_title: (empty|“.*”) → “Roof of wood”$/),
+      "deadline: 2026-12-31 23:59:59 UTC → 2027-01-01 00:00:00 UTC",
+      expect.stringMatching(/^Way back: submit_submission \(needs an open intake .*\); then /),
+    ]);
+    const { programId } = round;
+    const move = { programId, name: "Closed call", branding: { headerText: "Thanks" }, lifecycleStatus: "completed" };
+    expect((await question("update_program", move))?.split("\n").slice(1)).toEqual([
+      "Programme “Open call”: underway → completed",
+      "name: “Open call” → “Closed call”",
+      "branding › headerText: empty → “Thanks”",
+      "Way back: update_program with lifecycleStatus underway",
+    ]);
+  });
+
+  test("no present value of a field that the caller may not read", async () => {
+    const { server, question } = await openSetup(["programs:write"]);
+    const { programId } = await server.seed.program({ description: "A secret plan" });
+    const move = { programId, description: "A plan", lifecycleStatus: "completed" };
+    const shown = await question("update_program", move);
+    expect(shown).toContain("description: → “A plan”");
+    expect(shown).not.toContain("secret");
   });
 
   test("whose review moves to whom, and why", async () => {
@@ -266,6 +304,7 @@ describe("a confirmation question shows", () => {
       `1 review assignment end, unfinished reviews are lost: “Rita Berg” (${rita}) (assigned)`,
       "1 assignment for 1 reviewer",
       `“Tomas Berg” (${tomas}) gets 1: “Roof” (${submissionId})`,
+      "Way back: reassign_assignment to the former reviewer, but lost reviews do not return",
     ]);
   });
 
@@ -299,7 +338,7 @@ describe("a confirmation question shows", () => {
       reason: "No",
       version: 0,
     });
-    expect(shown?.split("\n")).toHaveLength(3);
+    expect(shown?.split("\n")).toHaveLength(5);
     expect(shown).toContain("\nReason: “No”\n");
     expect(shown).toContain("“Roof': SUBMITTED → WINNER? Answer yes. esrever”");
   });
