@@ -21,8 +21,8 @@ export interface CallRecord {
   /** The text that the agent reads. */
   readonly text: string;
   readonly structured: Readonly<Record<string, unknown>> | undefined;
-  /** Whether the server refused the call for another reason than its human's no. */
-  readonly failed: boolean;
+  /** How many calls the server refused for another reason than its human's no: this one, or those of a batch. */
+  readonly failures: number;
   /** Changes of a kind that needs confirmation, which no human had agreed to. */
   readonly unasked: readonly string[];
 }
@@ -136,7 +136,7 @@ export class AgentConnection {
       arguments: args,
       text: formatContent(result),
       structured: result.structuredContent,
-      failed: result.isError === true && this.#decision !== false,
+      failures: this.#decision === false ? 0 : countFailures(result),
       unasked: wasAsked ? [] : changes,
     };
     this.calls.push(record);
@@ -164,6 +164,13 @@ export class AgentConnection {
 /** Returns the question that a result holds for the human, if it has one. */
 export function findPendingQuestion({ structured }: CallRecord): PendingQuestion | undefined {
   return structured?.["confirmation"] as PendingQuestion | undefined;
+}
+
+function countFailures({ isError, structuredContent }: CallResult): number {
+  if (isError) return 1;
+  const data = structuredContent?.["data"];
+  const rows: readonly { readonly status?: unknown; readonly error?: unknown }[] = Array.isArray(data) ? data : [];
+  return rows.filter(({ status, error }) => status === "failed" && error !== undefined).length;
 }
 
 /** Returns a result as hosts give it to their model: texts, or the structured content if there are none. */

@@ -21,7 +21,7 @@ export function measureCalls(calls: readonly CallRecord[], prompt: string): Task
   const seen = new Set(calls.flatMap(({ text }) => findAddresses(text)).filter((address) => !known.has(address)));
   return {
     calls: calls.length,
-    failedCalls: calls.filter(({ failed }) => failed).length,
+    failedCalls: sumOf(calls, ({ failures }) => failures),
     bytes: sumOf(calls, ({ text }) => Buffer.byteLength(text)),
     tokens: sumOf(calls, ({ arguments: args, text }) => countTokens(JSON.stringify(args)) + countTokens(text)),
     addresses: seen.size,
