@@ -1,7 +1,7 @@
 import type { Program } from "../contract/programs.ts";
 import { type OpenWork, WorkKind } from "../contract/workflows/open-work.ts";
-import { findDateConflicts, findSubmissionWork } from "../domain/open-work.ts";
-import { createRanking, type Ranking } from "../domain/ranking.ts";
+import { findDateConflicts, findSubmissionWork } from "../domain/workflows/open-work.ts";
+import { createRanking, type Ranking } from "../domain/workflows/ranking.ts";
 import type { RecordSource, WorkflowRunner } from "../upstream/port.ts";
 import { compareText, getOrAdd, loadRows } from "./collections.ts";
 import { loadReviewerNames } from "./reviewer-names.ts";

@@ -1,13 +1,13 @@
 import { problem } from "../contract/errors.ts";
 import type { ReviewProgress } from "../contract/workflows/review-progress.ts";
-import { createRanking, type Ranking } from "../domain/ranking.ts";
+import { createRanking, type Ranking } from "../domain/workflows/ranking.ts";
 import {
   addAssignment,
   countMissing,
   createWorkload,
   isOpenAssignment,
   type Workload,
-} from "../domain/review-progress.ts";
+} from "../domain/workflows/review-progress.ts";
 import type { RecordSource, WorkflowRunner } from "../upstream/port.ts";
 import { compareText, getOrAdd } from "./collections.ts";
 import { loadReviewerNames } from "./reviewer-names.ts";

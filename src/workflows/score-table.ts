@@ -1,13 +1,13 @@
 import { problem } from "../contract/errors.ts";
 import type { ScoreTable } from "../contract/workflows/score-table.ts";
-import { createRanking } from "../domain/ranking.ts";
+import { createRanking } from "../domain/workflows/ranking.ts";
 import {
   computeRanks,
   createLabels,
   getReviewScore,
   type ScoredReview,
   summarizeScores,
-} from "../domain/score-table.ts";
+} from "../domain/workflows/score-table.ts";
 import type { RecordSource, WorkflowRunner } from "../upstream/port.ts";
 import { compareText, getOrAdd } from "./collections.ts";
 import { listRounds } from "./rounds.ts";

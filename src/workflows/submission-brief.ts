@@ -1,8 +1,8 @@
 import type { Submission } from "../contract/submissions.ts";
 import type { SubmissionBrief } from "../contract/workflows/submission-brief.ts";
-import { createLabels } from "../domain/score-table.ts";
-import { listMissingForNextStep } from "../domain/submission-brief.ts";
 import { listSubmissionSteps } from "../domain/submissions.ts";
+import { createLabels } from "../domain/workflows/score-table.ts";
+import { listMissingForNextStep } from "../domain/workflows/submission-brief.ts";
 import type { RecordSource, WorkflowRunner } from "../upstream/port.ts";
 import { loadRows } from "./collections.ts";
 import { loadReviewerNames } from "./reviewer-names.ts";

@@ -1,8 +1,8 @@
-import type { ApplicationField } from "../contract/schemas.ts";
-import type { Submission } from "../contract/submissions.ts";
-import type { SupplementResponse } from "../contract/supplements.ts";
-import { listMissingRequired } from "./fields.ts";
-import { listOutstanding } from "./supplements.ts";
+import type { ApplicationField } from "../../contract/schemas.ts";
+import type { Submission } from "../../contract/submissions.ts";
+import type { SupplementResponse } from "../../contract/supplements.ts";
+import { listMissingRequired } from "../fields.ts";
+import { listOutstanding } from "../supplements.ts";
 
 /** What is known about a submission. Parts that the caller may not read are undefined. */
 export interface KnownParts {

@@ -1,5 +1,5 @@
-import type { Review } from "../contract/reviews.ts";
-import { computeStatistics } from "./scoring.ts";
+import type { Review } from "../../contract/reviews.ts";
+import { computeStatistics } from "../scoring.ts";
 
 /** The part of a review that a table of scores uses. */
 export type ScoredReview = Pick<Review, "submissionId" | "scores" | "totalScore" | "weightedScore">;

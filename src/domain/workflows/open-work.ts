@@ -1,5 +1,5 @@
-import type { Round, Track } from "../contract/programs.ts";
-import type { Submission } from "../contract/submissions.ts";
+import type { Round, Track } from "../../contract/programs.ts";
+import type { Submission } from "../../contract/submissions.ts";
 
 type DatedTrack = Pick<Track, "trackId" | "intakeOpen" | "intakeOpenDate" | "intakeCloseDate">;
 type DatedRound = Pick<Round, "roundId" | "trackId" | "sequence" | "startDate" | "endDate" | "deadline">;

@@ -1,5 +1,5 @@
-import type { Assignment } from "../contract/assignments.ts";
-import { incompleteStatuses } from "./assignments.ts";
+import type { Assignment } from "../../contract/assignments.ts";
+import { incompleteStatuses } from "../assignments.ts";
 
 /** Counts of active assignments: of a submission in a round, of a round or of a reviewer. */
 export interface Workload {
