@@ -222,10 +222,12 @@ describe("a request to a remote service", () => {
     const { error } = await agent.call("list_submissions", { submittedTo: "yesterday" });
     expect(error?.code).toBe("validation_failed");
     await agent.call("list_applicants", { includePersonFieldIds: "fld_a, fld_b" });
+    // The service knows no such fields: the tool looks for their names in the schema.
+    expect(proxy.requests[2]?.url).toMatch(/\/person-fields\/schema$/);
     expect(new URL(proxy.requests[1]?.url ?? "", proxy.origin).searchParams.get("includePersonFieldIds")).toBe(
       "fld_a,fld_b",
     );
-    expect(proxy.requests).toHaveLength(2);
+    expect(proxy.requests).toHaveLength(3);
   });
 
   test("stays below the base URL", async () => {

@@ -84,7 +84,9 @@ function restoreMail(mail: Row, input: Row, hidden: Row, recipients: ReadonlyMap
   const isForReviewer = mail["recipientKind"] === "reviewer";
   const group = isForReviewer ? "reviewers" : "applicants";
   const restored = restore(mail, hidden[group], input[group]) as Row;
-  const address = isForReviewer ? undefined : recipients.get(String(mail["recipientEmail"]));
+  // A bulk message names its reviewers by id.
+  const isNamedByAddress = !isForReviewer || input["reviewers"] === undefined;
+  const address = isNamedByAddress ? recipients.get(String(mail["recipientEmail"])) : undefined;
   return address === undefined ? restored : { ...restored, recipientEmail: address };
 }
 

@@ -242,11 +242,11 @@ describe("a confirmation question shows", () => {
       expect.stringMatching(
         /^1 e-mail to reviewers, subject “Invitation to review: Open call”, \d+ characters, with a link/,
       ),
-      expect.stringMatching(/^To: “Ida Berg” \(\S+[@.]handle\.invalid\)$/),
+      expect.stringMatching(/^To: (?:“Ida Berg” )?\(?ida@example\(\.\)org\)?$/),
       expect.stringContaining("Pay at https(:)∕∕evil(.)example/pay"),
       "This cannot be undone: no tool removes a reviewer",
     ]);
-    expect(shown).not.toMatch(/invitations/);
+    expect(shown).not.toMatch(/invitations|handle\.invalid/);
     const nameless = await question("invite_reviewer", { email: "bo@example.org" });
     expect(nameless?.split("\n")[1]).toBe("New reviewer: bo@example(.)org, as reviewer");
     const silent = await question("invite_reviewer", { ...invitation, suppressEmails: true });
