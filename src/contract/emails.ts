@@ -36,6 +36,9 @@ export const maxRecipients = 1000;
 
 const message = { subject: personal(boundedText(500, 1)), body: personal(boundedText(50000, 1)) };
 
+export const ReviewerMailing = z.strictObject({ reviewerIds: z.array(Id).max(maxRecipients), ...message });
+export const ApplicantMailing = z.strictObject({ applicantEmails: z.array(Email).max(maxRecipients), ...message });
+
 export const BulkEmailOutcome = z.object({
   bulkId: z.string(),
   programId: Id,
@@ -64,10 +67,7 @@ export const send_bulk_email = operation({
   path: "/programs/{programId}/bulk-email",
   scope: "emails:write",
   effect: "send",
-  body: z.strictObject({
-    reviewers: z.strictObject({ reviewerIds: z.array(Id).max(maxRecipients), ...message }).optional(),
-    applicants: z.strictObject({ applicantEmails: z.array(Email).max(maxRecipients), ...message }).optional(),
-  }),
+  body: z.strictObject({ reviewers: ReviewerMailing.optional(), applicants: ApplicantMailing.optional() }),
   data: BulkEmailOutcome,
   audit: "email_send.queued",
   confirm: ({ programId }) => `Send an e-mail to people of programme ${programId}`,

@@ -15,6 +15,8 @@ import { selectChanges } from "./results/brief.ts";
 import { readTool, showAnswer, type ToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
+import { resolveWrite } from "./writes/resolve-write.ts";
+import type { ResolvedWrite } from "./writes/resolved-write.ts";
 
 /**
  * Answers a call of an operation's tool: prepares its arguments, asks for confirmation if required, calls the upstream
@@ -86,8 +88,10 @@ async function performToolCall(
 ): Promise<ToolData | Failure | Question> {
   const { call, options, control } = prepared;
   if (operations[call.operation].effect === "read") return readTool(session, call, options, control);
-  const answer = await withConfirmation(session, context, call, options.confirmation);
-  return "question" in answer || !answer.ok ? answer : finishWrite(session, prepared, answer);
+  const write = await resolveWrite(session, prepared);
+  if ("ok" in write) return write;
+  const answer = await withConfirmation(session, context, write, options.confirmation);
+  return "question" in answer || !answer.ok ? answer : finishWrite(session, prepared, write, answer);
 }
 
 /** Clients of earlier revisions reject results with unknown content types. */
@@ -126,7 +130,8 @@ export function prepareToolCall(
 /** Returns the data of an applied write, after waiting for the work that it started if the caller wants that. */
 export async function finishWrite(
   session: ToolSession,
-  { call, options, control }: PreparedToolCall,
+  { options, control }: PreparedToolCall,
+  { call, lines }: ResolvedWrite,
   answer: Success,
 ): Promise<ToolData> {
   const { data, notes } = options.wait
@@ -134,5 +139,5 @@ export async function finishWrite(
     : { data: answer.data, notes: [] };
   const shown = options.select ?? selectChanges(call.operation, call.input, data);
   const toolData = await showAnswer(session, call, { ...answer, data }, shown.paths);
-  return { ...toolData, notes: [...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
+  return { ...toolData, notes: [...lines, ...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
 }

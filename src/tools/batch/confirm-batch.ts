@@ -1,10 +1,12 @@
 import { Problem, problem, validationProblem } from "../../contract/errors.ts";
-import type { Answer, ConsumedNonce, DryRunResult, Failure, UpstreamCall } from "../../upstream/port.ts";
+import type { Answer, ConsumedNonce, DryRunResult, Failure } from "../../upstream/port.ts";
 import { findWording } from "../confirmation/confirm.ts";
 import { createPreview } from "../confirmation/preview.ts";
 import { formatCount } from "../confirmation/preview-text.ts";
 import { translateConfirmedCall } from "../fields/run-with-field-names.ts";
 import type { ToolSession } from "../session.ts";
+import { resolveWrite } from "../writes/resolve-write.ts";
+import type { ResolvedWrite } from "../writes/resolved-write.ts";
 import type { BatchCall } from "./batch-call.ts";
 
 /** Most characters of a question: more is not read by anybody. */
@@ -35,7 +37,8 @@ export async function planBatch(session: ToolSession, calls: readonly BatchCall[
   for (const { position, tool, prepared } of calls) {
     if (prepared instanceof Problem) continue;
     const { call } = await translateConfirmedCall(session, prepared.call);
-    const preview = await previewCall(session, call);
+    const write = await resolveWrite(session, { ...prepared, call });
+    const preview = "lines" in write ? await previewWrite(session, write) : write.ok ? undefined : write;
     if (preview === undefined) continue;
     if (!preview.ok) refused.push(`${position} (${requireLasting(preview.problem).code})`);
     else previews.push({ position, tool, text: preview.text, digest: preview.digest });
@@ -52,14 +55,15 @@ function requireLasting(refusal: Problem): Problem {
 type Preview = (Pick<DryRunResult, "ok" | "digest"> & { readonly text: string }) | Failure;
 
 /** Previews a call; `undefined` if it needs no agreement. */
-async function previewCall(session: ToolSession, call: UpstreamCall): Promise<Preview | undefined> {
+async function previewWrite(session: ToolSession, write: ResolvedWrite): Promise<Preview | undefined> {
+  const { call } = write;
   const wording = await findWording(session, call);
   if (wording === undefined) return undefined;
   if (typeof wording !== "string") return wording;
   const dryRunResult = await session.upstream.dryRun(call);
   if (!dryRunResult.ok) return dryRunResult;
   if (dryRunResult.changes.length === 0) return undefined;
-  const text = await createPreview(session, call, wording, dryRunResult);
+  const text = await createPreview(session, write, wording, dryRunResult);
   return { ok: true, digest: dryRunResult.digest, text };
 }
 
@@ -84,11 +88,12 @@ export function createBatchQuestion(total: number, { previews, refused }: BatchP
 /** Performs a write of a batch: confirmed, or unconfirmed if it needs no agreement. */
 export async function performBatchWrite(
   session: ToolSession,
-  call: UpstreamCall,
+  write: ResolvedWrite,
   confirmed: ConsumedNonce | undefined,
 ): Promise<Answer> {
+  const { call } = write;
   if (confirmed) return session.upstream.call({ ...call, confirmed });
-  const preview = await previewCall(session, call);
+  const preview = await previewWrite(session, write);
   if (preview === undefined) return session.upstream.call(call);
   // It was refused or would have changed nothing when the question was asked.
   return preview.ok ? { ok: false, problem: problem("confirmation_stale") } : preview;

@@ -12,6 +12,7 @@ import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } fro
 import { explainRefusal } from "../refusals/explain-refusal.ts";
 import { readTool, type ToolData } from "../results/read.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
+import { resolveWrite } from "../writes/resolve-write.ts";
 import { type BatchArguments, parsePositions, readBatchArguments } from "./batch-arguments.ts";
 import { type BatchCall, prepareBatchCall } from "./batch-call.ts";
 import { type BatchRow, createBatchResult } from "./batch-result.ts";
@@ -121,8 +122,10 @@ async function performCall(
 ): Promise<ToolData | Failure> {
   const { call, options, control } = prepared;
   if (operations[call.operation].effect === "read") return readTool(session, call, options, control);
-  const answer = await performBatchWrite(session, call, confirmed);
-  return answer.ok ? finishWrite(session, prepared, answer) : answer;
+  const write = await resolveWrite(session, prepared);
+  if ("ok" in write) return write;
+  const answer = await performBatchWrite(session, write, confirmed);
+  return answer.ok ? finishWrite(session, prepared, write, answer) : answer;
 }
 
 async function createFailedOutcome(

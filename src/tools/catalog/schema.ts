@@ -114,7 +114,10 @@ export function createOutputSchema(name: CallName): JsonSchema {
 
 function compactSchema(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
-  if (properties && isLong(schema)) return { type: "object", description: describeShape(schema) };
+  if (properties && isLong(schema)) {
+    const { description } = schema;
+    return { type: "object", description: [describeShape(schema), description].filter(Boolean).join(": ") };
+  }
   const entries = Object.entries(schema).filter(
     ([keyword, value]) => !omittedKeywords.has(keyword) && !usualBounds[keyword]?.includes(value),
   );

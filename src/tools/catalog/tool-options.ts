@@ -3,6 +3,7 @@ import { type CallName, isWorkflowName, operations } from "../../contract/index.
 import { hasFieldNames } from "../fields/field-maps.ts";
 import { getFilterShape, type RowFilter } from "../filters/row-filters.ts";
 import type { Selection } from "../results/field-selection.ts";
+import { getBodyShape, hasTarget, Target } from "../writes/target-arguments.ts";
 
 /** Dot paths of the fields to show, or `*`. */
 export const Select = z.array(z.string().min(1).max(300)).min(1).max(100);
@@ -12,6 +13,7 @@ const shapes = {
   labels: z.boolean().optional(),
   all: z.boolean().optional(),
   wait: z.boolean().optional(),
+  target: Target.optional(),
   confirmation: z.string().min(1).max(4096).describe("only the first call's token").optional(),
 };
 
@@ -29,6 +31,8 @@ export interface ToolOptionValues {
   readonly filter?: RowFilter | undefined;
   /** Waits for the work that the call starts. */
   readonly wait?: boolean;
+  /** Selects the records of a write in place of a list. */
+  readonly target?: Target;
   /** The token that confirms a call if the client cannot ask. */
   readonly confirmation?: string;
 }
@@ -48,9 +52,9 @@ const cache = new Map<CallName, ToolArguments>();
 export function getToolArguments(name: CallName): ToolArguments {
   let cached = cache.get(name);
   if (!cached) {
-    const { params, body, queryObject } = operations[name];
+    const { params, queryObject } = operations[name];
     const options = z.strictObject({ ...createOptionShape(name), ...getFilterShape(name) });
-    const shape = { ...params.shape, ...body?.shape, ...queryObject.shape, ...options.shape };
+    const shape = { ...params.shape, ...getBodyShape(name), ...queryObject.shape, ...options.shape };
     cached = { shape, options, hasLimit: Object.hasOwn(queryObject.shape, "limit") && !isWorkflowName(name) };
     cache.set(name, cached);
   }
@@ -64,6 +68,7 @@ function createOptionShape(name: CallName): Partial<typeof shapes> {
     ...(operation.effect === "read" && hasFieldNames(name) ? (["labels"] as const) : []),
     ...(operation.paginated ? (["all"] as const) : []),
     ...(name === "create_export" ? (["wait"] as const) : []),
+    ...(hasTarget(name) ? (["target"] as const) : []),
     ...(operation.confirm ? (["confirmation"] as const) : []),
   ];
   return Object.fromEntries(names.map((options) => [options, shapes[options]]));

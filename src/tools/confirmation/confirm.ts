@@ -3,6 +3,7 @@ import { type CallName, operations } from "../../contract/index.ts";
 import type { Answer, DryRunResult, Failure, UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
 import type { ConfirmationPolicy, ToolContext, ToolSession } from "../session.ts";
+import type { ResolvedWrite } from "../writes/resolved-write.ts";
 import {
   type Agreement,
   type ConfirmedCall,
@@ -29,23 +30,24 @@ export function canAsk({ mode, approved }: ConfirmationPolicy, name: CallName): 
 export async function withConfirmation(
   session: ToolSession,
   context: ToolContext,
-  call: UpstreamCall,
+  write: ResolvedWrite,
   token: string | undefined,
 ): Promise<Answer | Question> {
   const { upstream } = session;
+  const { call, given } = write;
   const wording = await findWording(session, call);
   if (wording === undefined) return upstream.call(call);
   if (typeof wording !== "string") return wording;
   const { caller } = await getIdentity(upstream, call);
-  const confirmedCall = { tool: call.operation, args: call.input, caller };
+  const confirmedCall = { tool: call.operation, args: given, caller };
   const agreement = readAgreement(session, context, confirmedCall, token);
-  if (agreement === undefined) return askForConfirmation(session, context, call, confirmedCall, wording);
+  if (agreement === undefined) return askForConfirmation(session, context, write, confirmedCall, wording);
   if ("problem" in agreement) return agreement;
   const answer = await upstream.call({ ...call, confirmed: selectConfirmation(agreement, 0) });
   const isStale = !answer.ok && answer.problem.code === "confirmation_stale";
   if (!isStale) return answer;
   const again = `The records have changed since you were asked. ${wording}`;
-  return askForConfirmation(session, context, call, confirmedCall, again);
+  return askForConfirmation(session, context, write, confirmedCall, again);
 }
 
 /**
@@ -89,14 +91,15 @@ export function readAgreement(
 async function askForConfirmation(
   session: ToolSession,
   context: ToolContext,
-  call: UpstreamCall,
+  write: ResolvedWrite,
   confirmedCall: ConfirmedCall,
   wording: string,
 ): Promise<Answer | Question> {
+  const { call } = write;
   const dryRunResult = await session.upstream.dryRun(call);
   if (!dryRunResult.ok) return dryRunResult;
   if (dryRunResult.changes.length === 0) return session.upstream.call(call);
-  const text = await createPreview(session, call, wording, dryRunResult);
+  const text = await createPreview(session, write, wording, dryRunResult);
   return createSignedQuestion(session, context, confirmedCall, new Map([[0, dryRunResult.digest]]), {
     text,
     fields: listFields(dryRunResult),

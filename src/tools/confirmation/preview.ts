@@ -1,6 +1,7 @@
 import { type Privacy, shouldHideContacts } from "../../contract/access/privacy.ts";
-import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
+import type { DryRunResult } from "../../upstream/port.ts";
 import type { ToolSession } from "../session.ts";
+import type { ResolvedWrite } from "../writes/resolved-write.ts";
 import { describeFieldChanges } from "./field-changes.ts";
 import { toPlainLine } from "./plain-line.ts";
 import { formatCount, formatList, formatName, maxTextChars, quoteUntrusted, shortenLines } from "./preview-text.ts";
@@ -15,7 +16,7 @@ type Change = DryRunResult["changes"][number];
  */
 export async function createPreview(
   session: ToolSession,
-  call: UpstreamCall,
+  { call, lines: selected }: ResolvedWrite,
   wording: string,
   dryRunResult: DryRunResult,
 ): Promise<string> {
@@ -26,6 +27,7 @@ export async function createPreview(
   const lines = [
     `${wording}?`,
     ...(typeof reason === "string" && reason !== "" ? [`Reason: ${quoteUntrusted(reason, maxTextChars)}`] : []),
+    ...selected,
     ...describeStateChanges(dryRunResult),
     ...(await describeFieldChanges(session, call)),
     ...(operation === "merge_person" ? preview.merge() : preview.externalRefs()),
