@@ -14,6 +14,7 @@ import { explainRefusal } from "./refusals/explain-refusal.ts";
 import { selectChanges } from "./results/brief.ts";
 import { readTool, showAnswer, type ToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
+import { listScheduleNotes } from "./results/schedule-notes.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 import { resolveWrite } from "./writes/resolve-write.ts";
 import type { ResolvedWrite } from "./writes/resolved-write.ts";
@@ -139,5 +140,7 @@ export async function finishWrite(
     : { data: answer.data, notes: [] };
   const shown = options.select ?? selectChanges(call.operation, call.input, data);
   const toolData = await showAnswer(session, call, { ...answer, data }, shown.paths);
-  return { ...toolData, notes: [...lines, ...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
+  const scheduleNotes = await listScheduleNotes(session, call, data);
+  const ownNotes = [...lines, ...scheduleNotes];
+  return { ...toolData, notes: [...ownNotes, ...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
 }
