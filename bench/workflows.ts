@@ -37,6 +37,11 @@ const inputs: Readonly<Record<WorkflowName, (target: Target) => Readonly<Record<
   get_score_table: ({ programId }) => ({ programId }),
   list_open_work: ({ programId }) => ({ programId }),
   get_submission_brief: ({ submissionId }) => ({ submissionId }),
+  list_reviewer_candidates: ({ programId, roundId, submissionId }) => ({
+    programId,
+    roundId,
+    submissionIds: [submissionId],
+  }),
 };
 
 const directory = mkdtempSync(join(tmpdir(), "programme-bench-"));

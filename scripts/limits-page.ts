@@ -5,6 +5,7 @@ import { limits } from "../src/contract/access/limits.ts";
 import { defaultLimit, maxLimit } from "../src/contract/definition/page.ts";
 import { maxWorkflowRows } from "../src/contract/definition/workflow.ts";
 import { maxRecipients } from "../src/contract/emails.ts";
+import { maxCandidateSubmissions } from "../src/contract/workflows/reviewer-candidates.ts";
 import { maxPlanned, maxSkipped } from "../src/domain/assignment-plan.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
 import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";
@@ -182,6 +183,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Rows of a list without `limit`", count(limits.toolRows), "the result has a cursor"],
     ["Rows that one call with `all` gathers", count(limits.gatheredRows), "the result has a cursor"],
     ["Rows of a workflow's list", count(maxWorkflowRows), "`truncated` says how many there are"],
+    ["Submissions of one `list_reviewer_candidates`", count(maxCandidateSubmissions), "`validation_failed`"],
     ["Tools that `find_tools` returns", count(maxMatches), "the best matches are returned"],
     ["Validity of a confirmation", time(confirmationTtlMs), "`confirmation_invalid`: call again without it"],
     [

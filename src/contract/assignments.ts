@@ -35,6 +35,13 @@ export type Assignment = z.output<typeof Assignment>;
 export const SkipReason = z.enum(["duplicate", "conflict_of_interest", "reviewer_inactive"]);
 export type SkipReason = z.output<typeof SkipReason>;
 
+/**
+ * Why a reviewer should not review a submission, most serious first. Only a declared conflict prevents it; people decide
+ * about the others.
+ */
+export const ConflictKind = z.enum(["declared_conflict", "same_person", "same_organization", "declined_before"]);
+export type ConflictKind = z.output<typeof ConflictKind>;
+
 export const AssignmentOutcome = z.object({
   created: z.array(Assignment),
   skipped: z.array(z.object({ submissionId: Id, reviewerId: Id, reason: SkipReason })),

@@ -137,6 +137,23 @@ export function listDomains(fields: Readonly<Record<string, unknown>>, domainFie
     .map(normalizeDomain);
 }
 
+/** Returns the expertise that matches one of a submission's domains from {@link listDomains}. */
+export function listMatchingExpertise(expertise: readonly string[], domains: readonly string[]): string[] {
+  return expertise.filter((each) => domains.includes(normalizeDomain(each)));
+}
+
+/** Returns how many more assignments the limits of a round and of a reviewer allow: infinite if there is no limit. */
+export function computeRoom(
+  maxInRound: number | null,
+  loadInRound: number,
+  maxInAll: number | null,
+  loadInAll: number,
+): number {
+  const roomInRound = (maxInRound ?? Number.POSITIVE_INFINITY) - loadInRound;
+  const roomInAll = (maxInAll ?? Number.POSITIVE_INFINITY) - loadInAll;
+  return Math.min(roomInRound, roomInAll);
+}
+
 function normalizeDomain(domain: string): string {
   return domain.trim().toLowerCase();
 }
@@ -152,14 +169,12 @@ function createReviewerSlots(
   return reviewers
     .map(({ reviewerId, expertise, maxAssignments }) => {
       const load = loads.get(reviewerId) ?? 0;
-      const roomInRound = (rules.maxPerReviewer ?? Number.POSITIVE_INFINITY) - load;
-      const roomInAll = (maxAssignments ?? Number.POSITIVE_INFINITY) - (workloads.get(reviewerId) ?? 0);
       return {
         reviewerId,
         expertise: new Set(expertise.map(normalizeDomain)),
         planned: [],
         load,
-        room: Math.min(roomInRound, roomInAll),
+        room: computeRoom(rules.maxPerReviewer, load, maxAssignments, workloads.get(reviewerId) ?? 0),
       };
     })
     .toSorted((a, b) => compare(a.reviewerId, b.reviewerId));

@@ -1,8 +1,4 @@
-import type { Assignment } from "../contract/assignments.ts";
-
-/** Why a reviewer should not review a submission. Only a declared conflict prevents it; people decide about the others. */
-export const conflictKinds = ["declared_conflict", "same_person", "same_organization", "declined_before"] as const;
-export type ConflictKind = (typeof conflictKinds)[number];
+import { type Assignment, ConflictKind } from "../contract/assignments.ts";
 
 /** What is known of a reviewer or an applicant. What is not known conflicts with nothing. */
 export interface ConflictParty {
@@ -26,7 +22,7 @@ export function listConflicts(
     same_organization: isEqual(reviewer.organization, applicant.organization, normalizeOrganization),
     declined_before: past.some(({ status }) => status === "declined"),
   };
-  return conflictKinds.filter((kind) => found[kind]);
+  return ConflictKind.options.filter((kind) => found[kind]);
 }
 
 /** Returns whether a reviewer declared a conflict of interest on an assignment. */

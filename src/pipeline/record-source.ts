@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEvents } from "node:timers/promises";
 import * as z from "zod";
+import type { Scope } from "../contract/access/scopes.ts";
 import type { PageOf } from "../contract/definition/operation.ts";
 import type { Gaps } from "../contract/definition/workflow.ts";
 import { Problem, problem } from "../contract/errors.ts";
@@ -12,6 +13,7 @@ import {
   type WorkflowName,
   workflows,
 } from "../contract/index.ts";
+import { requireScopes } from "./steps/authorize.ts";
 
 /** Sends a progress notification to a client that requested it. */
 export type ReportProgress = (progress: number, message: string) => Promise<void>;
@@ -47,6 +49,11 @@ export interface RecordSource {
   get<Name extends RecordName>(name: Name, input: Given<Input<Name>>): Promise<Result<Name>>;
   /** Does work that reads a part of the answer. If the token may not, notes the omission and returns `undefined`. */
   ifPermitted<R>(what: string, work: () => Promise<R>): Promise<R | undefined>;
+  /**
+   * Requires the scope of a sensitive field: without it, records hide the field as if it had no value.
+   * @throws Problem `insufficient_scope`
+   */
+  requireScope(scope: Scope): void;
   /** Returns the first rows of a list of the answer, and notes how many there are if they are more. */
   truncate<Row>(list: string, rows: readonly Row[], limit: number, of?: number): Row[];
 }
@@ -63,6 +70,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Reads records for a workflow; one for the embedded service and one for a remote service. */
 export interface RecordReader {
+  /** The scopes by which records are redacted. */
+  readonly scopes: ReadonlySet<Scope>;
   /** Reads a list in batches, with at least these fields. Returns whether it was read to its end. */
   list(name: ListName, filter: Values, fields: readonly string[]): AsyncGenerator<readonly Row[], boolean>;
   get(name: RecordName, input: Values): Promise<unknown>;
@@ -140,6 +149,10 @@ class Source implements RecordSource {
       if (!this.#omitted.some((other) => other.what === what)) this.#omitted.push(omission);
       return undefined;
     }
+  }
+
+  requireScope(scope: Scope): void {
+    requireScopes(this.#reader, [scope]);
   }
 
   truncate<Shown>(list: string, rows: readonly Shown[], limit: number, of = rows.length): Shown[] {

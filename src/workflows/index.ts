@@ -1,6 +1,7 @@
 import type { WorkflowRunners } from "../upstream/port.ts";
 import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
+import { list_reviewer_candidates } from "./reviewer-candidates.ts";
 import { get_score_table } from "./score-table.ts";
 import { get_submission_brief } from "./submission-brief.ts";
 
@@ -10,4 +11,5 @@ export const workflowRunners: WorkflowRunners = {
   get_score_table,
   list_open_work,
   get_submission_brief,
+  list_reviewer_candidates,
 };

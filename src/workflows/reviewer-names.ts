@@ -1,3 +1,4 @@
+import type { Reviewer } from "../contract/reviewers.ts";
 import type { RecordSource } from "../upstream/port.ts";
 
 /** Returns the names of some of a programme's reviewers by id, as far as the token may read them. */
@@ -14,12 +15,17 @@ export async function loadReviewerNames(
       "firstName",
       "lastName",
     ])) {
-      for (const { reviewerId, firstName, lastName } of reviewers) {
-        const name = [firstName, lastName].filter((part) => part).join(" ");
-        if (reviewerIds.has(reviewerId) && name !== "") names.set(reviewerId, name);
+      for (const reviewer of reviewers) {
+        const name = formatReviewerName(reviewer);
+        if (reviewerIds.has(reviewer.reviewerId) && name !== null) names.set(reviewer.reviewerId, name);
       }
       if (names.size === reviewerIds.size) return;
     }
   });
   return names;
+}
+
+/** Returns null if no name is known. */
+export function formatReviewerName({ firstName, lastName }: Pick<Reviewer, "firstName" | "lastName">): string | null {
+  return [firstName, lastName].filter((part) => part).join(" ") || null;
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conflictKinds, listConflicts } from "../../src/domain/conflicts.ts";
+import { ConflictKind } from "../../src/contract/assignments.ts";
+import { listConflicts } from "../../src/domain/conflicts.ts";
 
 const assigned = { status: "assigned", conflictAttestation: null } as const;
 
@@ -40,7 +41,7 @@ describe("conflicts between a reviewer and an applicant", () => {
       fc.property(party, party, (a, b) => {
         const found = listConflicts(a, b, []);
         expect(listConflicts(b, a, [])).toEqual(found);
-        expect(found).toEqual(conflictKinds.filter((kind) => found.includes(kind)));
+        expect(found).toEqual(ConflictKind.options.filter((kind) => found.includes(kind)));
       }),
     );
   });

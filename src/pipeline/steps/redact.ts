@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { Privacy } from "../../contract/access/privacy.ts";
 import { excludeSensitiveScopes, type Scope } from "../../contract/access/scopes.ts";
 import type { FieldAnnotation } from "../../contract/definition/field-annotations.ts";
 import { compileTransform, omitted, type Transform } from "../../contract/definition/transform.ts";
@@ -22,6 +23,14 @@ export async function loadView(reader: Reader, scopes: ReadonlySet<Scope>): Prom
   return { scopes, standardFieldIds: new Set(standard.map((field) => field.fieldId)) };
 }
 
+/** Returns the scopes by which a caller's answers are redacted. */
+export function getVisibleScopes(
+  { scopes }: { readonly scopes: ReadonlySet<Scope> },
+  { privacy }: { readonly privacy?: Privacy | undefined },
+): ReadonlySet<Scope> {
+  return privacy === "redact" ? excludeSensitiveScopes(scopes) : scopes;
+}
+
 /** Removes from a handler's result what the caller may not see. */
 export async function redactResult(
   store: Store,
@@ -29,7 +38,7 @@ export async function redactResult(
   result: unknown,
 ): Promise<unknown> {
   const { privacy } = call;
-  const scopes = privacy === "redact" ? excludeSensitiveScopes(caller.scopes) : caller.scopes;
+  const scopes = getVisibleScopes(caller, call);
   const reader = store.reader(caller.businessId);
   const standardFields = createStandardFieldReader(reader);
   const data = await removePersonalAnswers(operation, result, { privacy, scopes }, standardFields);

@@ -5,7 +5,7 @@ import { operations, type WorkflowName } from "../../contract/index.ts";
 import type { Outcome, PipelineDeps, PreparedCall } from "../call.ts";
 import { type ListName, pickRowSchema, type RecordName, type RecordReader, runOnReader } from "../record-source.ts";
 import { authorize, authorizeInput } from "./authorize.ts";
-import { redactResult } from "./redact.ts";
+import { getVisibleScopes, redactResult } from "./redact.ts";
 import { type AnyHandler, createHandlerContext } from "./run-handler.ts";
 import { validateInput } from "./validate.ts";
 
@@ -62,7 +62,7 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
     return redactResult(store, { operation, caller, call }, result);
   }
 
-  return { list, get };
+  return { scopes: getVisibleScopes(caller, call), list, get };
 }
 
 /** The columns that the fields of a list's rows need: answers to a form are redacted by the form that the record names. */

@@ -65,6 +65,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_score_table: 106,
   list_open_work: 100,
   get_submission_brief: 86,
+  list_reviewer_candidates: 120,
   run_batch: 135,
   get_connection: 55,
   find_tools: 101,

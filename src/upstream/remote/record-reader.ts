@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Scope } from "../../contract/access/scopes.ts";
 import { maxLimit } from "../../contract/definition/page.ts";
 import { problem } from "../../contract/errors.ts";
 import { operations } from "../../contract/index.ts";
@@ -15,6 +16,7 @@ export const maxWorkflowWaitSeconds = 60;
 /** Reads records of a remote service for a workflow, page by page as its caller and within the rate. */
 export function createRemoteReader(
   { token, requestId, signal, privacy, within, progress }: UpstreamCall,
+  scopes: ReadonlySet<Scope>,
   callOperation: (call: UpstreamCall) => Promise<Answer>,
 ): RecordReader {
   let requestsLeft = maxWorkflowRequests;
@@ -53,5 +55,5 @@ export function createRemoteReader(
     return true;
   }
 
-  return { list, get: async (operation, input) => (await request(operation, input)).data };
+  return { scopes, list, get: async (operation, input) => (await request(operation, input)).data };
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { shouldHideContacts } from "../../contract/access/privacy.ts";
-import { excludeSensitiveScopes, isScope, type Scope, sensitiveScope } from "../../contract/access/scopes.ts";
+import { isScope, type Scope, sensitiveScope } from "../../contract/access/scopes.ts";
 import { tokenPattern, visibleTokenChars } from "../../contract/access/token-format.ts";
 import { type InputParts, type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { Problem, problem } from "../../contract/errors.ts";
@@ -15,7 +15,7 @@ import { removePersonalAnswers } from "../../pipeline/personal-answers.ts";
 import { runOnReader } from "../../pipeline/record-source.ts";
 import { authorize, authorizeInput, confineScopes, requireScopes } from "../../pipeline/steps/authorize.ts";
 import { checkIdempotencyKey } from "../../pipeline/steps/idempotency.ts";
-import { createRedactor, type Redactor } from "../../pipeline/steps/redact.ts";
+import { createRedactor, getVisibleScopes, type Redactor } from "../../pipeline/steps/redact.ts";
 import { validateInput } from "../../pipeline/steps/validate.ts";
 import type { ReadRemote } from "../dry-run/dry-run-reads.ts";
 import { computeRemoteDigest, dryRunRemotely } from "../dry-run/remote-dry-run.ts";
@@ -178,7 +178,7 @@ class Remote {
       this.identify(token);
       const { params, query } = this.#admitted(call);
       const workflowCall = { name, input: { ...params, ...query }, now: clock.now(), signal, progress };
-      const reader = createRemoteReader(call, (own) => this.#callOperation(own));
+      const reader = createRemoteReader(call, this.#getVisibleScopes(call), (own) => this.#callOperation(own));
       const data = await runOnReader(workflows, workflowCall, reader);
       const rate = { ...this.#throttle.getRate(token), windowSeconds: 60 };
       return { ok: true, status: 200, data, rate, replayed: false };
@@ -284,11 +284,14 @@ class Remote {
     if (!(await this.#options.consumeNonce(realm, confirmed))) throw problem("confirmation_invalid");
   }
 
+  #getVisibleScopes(call: UpstreamCall): ReadonlySet<Scope> {
+    return getVisibleScopes(confineScopes({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within), call);
+  }
+
   /** Redacts an answer for its caller. */
   async #shown(operation: Operation, redactor: Redactor | undefined, data: unknown, call: UpstreamCall) {
     const { privacy } = call;
-    const { scopes: known } = confineScopes({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
-    const scopes = privacy === "redact" ? excludeSensitiveScopes(known) : known;
+    const scopes = this.#getVisibleScopes(call);
     const answered = await removePersonalAnswers(
       operation,
       data,
