@@ -194,7 +194,7 @@ describe("the program's abilities", () => {
     const tools = JSON.parse((await home.run(["tools", "--json"])).stdout);
     expect(tools[0]).toMatchObject({ name: expect.any(String), scope: expect.any(String), effect: expect.any(String) });
     expect(tools.map((tool: { name: string }) => tool.name).toSorted()).toEqual(
-      [...operationNames, "list_events", ...workflowNames, "get_connection"].toSorted(),
+      [...operationNames, "list_events", ...workflowNames, "run_batch", "get_connection"].toSorted(),
     );
     const { stdout } = await home.run(["tools"]);
     for (const name of operationNames) expect(stdout).toMatch(new RegExp(`^${name} `, "m"));

@@ -35,13 +35,13 @@ describe("the program over HTTP", () => {
     for (const mode of ["auto", "legacy", { pin: "2026-07-28" }] as const) {
       const client = new Client(info, { versionNegotiation: { mode } });
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
-      expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
+      expect((await client.listTools()).tools).toHaveLength(callNames.length + 2);
       await client.close();
     }
     const client = new FirstMajorClient(info);
     const transport = new FirstMajorTransport(url, { requestInit });
     await client.connect(transport as Parameters<typeof client.connect>[0]);
-    expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
+    expect((await client.listTools()).tools).toHaveLength(callNames.length + 2);
     const { content } = await client.callTool({ name: "list_programs", arguments: {} });
     expect(JSON.stringify(content)).toContain(body.data[0].programId);
     await client.close();

@@ -88,8 +88,10 @@ describe("the program over stdio", () => {
       "get_connection",
       "get_program",
       "list_events",
+      "list_open_work",
       "list_programs",
       "release_feedback",
+      "run_batch",
     ]);
     await client.close();
     expect(processTokens(home)).toEqual([]);
@@ -98,7 +100,7 @@ describe("the program over stdio", () => {
   test("works without a token: it creates a temporary one and revokes it", async () => {
     const home = await openHome();
     const client = await (clients["2026-07-28"] as Start)(home, ["--database", home.database]);
-    expect((await client.listTools()).tools).toHaveLength(callNames.length + 1);
+    expect((await client.listTools()).tools).toHaveLength(callNames.length + 2);
     // A client may have started it before, to see which revision it speaks.
     const [token, ...others] = await inUse(home);
     expect(others).toEqual([]);
@@ -175,7 +177,7 @@ describe("the program over stdio", () => {
     const numbers = answers.map(({ id }) => id).filter((id) => typeof id === "number");
     expect(numbers.toSorted()).toEqual([1, 2, 3, 4, 5]);
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
-    expect(byId.get(2).result.tools).toHaveLength(callNames.length + 1);
+    expect(byId.get(2).result.tools).toHaveLength(callNames.length + 2);
     expect(byId.get(3).result.structuredContent.data.length).toBeGreaterThan(0);
     expect(byId.get(4).error.code).toBe(-32602);
     expect(byId.get(5).error.code).toBe(-32601);

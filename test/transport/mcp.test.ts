@@ -45,14 +45,14 @@ describe.each(entries)("a client of %s", (_, connect) => {
     const client = await connect(server, await server.token());
     const names = (await client.list()).map(({ name }) => name);
     expect(names.slice(0, 58)).toEqual(operationNames);
-    expect(names.slice(58)).toEqual(["list_events", ...workflowNames, "get_connection"]);
+    expect(names.slice(58)).toEqual(["list_events", ...workflowNames, "run_batch", "get_connection"]);
   });
 
   test("lists only the tools that its scopes allow, and gets the reason when it calls another", async ({ server }) => {
     const client = await connect(server, await server.token(["programs:read", "feedback:write"]));
     const names = (await client.list()).map(({ name }) => name);
     expect(names.slice(0, 3).toSorted()).toEqual(["get_program", "list_programs", "release_feedback"]);
-    expect(names.slice(3)).toEqual(["list_events", "get_connection"]);
+    expect(names.slice(3)).toEqual(["list_events", "list_open_work", "run_batch", "get_connection"]);
     const refused = readError(await client.call("get_person", { personId: "per_1" }));
     expect(refused.code).toBe("insufficient_scope");
     expect(refused.next).toContain("persons:read");
@@ -139,7 +139,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
     expect(results.map(({ isError = false }) => isError)).toEqual([false, false, true]);
     const { code, next } = readError(results[2] as ToolResult);
     expect([code, next]).toEqual(["rate_limited", expect.stringContaining("Wait 60 seconds")]);
-    expect(await client.list()).toHaveLength(callNames.length + 1);
+    expect(await client.list()).toHaveLength(callNames.length + 2);
     await close();
   });
 });
