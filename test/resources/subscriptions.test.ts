@@ -210,7 +210,7 @@ describe("on a database of several processes", () => {
     await rescope(database, ["tracks:read"]);
     await waitFor(() => expect(browser.notifications.lists.toSorted()).toEqual(["prompts", "resources", "tools"]));
     const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
-    expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks", "get_connection"]);
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks", "run_batch", "get_connection"]);
     // A client gets no notification about what it may no longer read.
     await (await server.as("REST")).update_program({ programId, name: "Quietly", version });
     await waitForLateNotifications();

@@ -6,7 +6,9 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { createApp, type Webhooks } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { workflowNames } from "../../src/contract/index.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
+import { ownToolNames } from "../../src/tools/catalog/own-tools.ts";
 import { browsers, connectBrowser, waitForLateNotifications } from "../resources/browsers.ts";
 import { clients, readError, type ToolClient } from "../support/clients/clients.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
@@ -282,7 +284,7 @@ test("without configured webhooks there is no event list, endpoint or resource",
   });
   const agent = await overHttp(testServer, acme.token);
   const names = (await agent.list()).map(({ name }) => name);
-  expect(names).toHaveLength(59);
+  expect(names).toHaveLength(58 + workflowNames.length + ownToolNames.length);
   expect(names).not.toContain("list_events");
   const { code, next } = readError(await agent.call("list_events", {}));
   expect([code, next]).toEqual(["tool_not_offered", expect.stringContaining("PROGRAMME_WEBHOOK_SECRETS")]);

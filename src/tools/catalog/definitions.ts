@@ -23,7 +23,7 @@ const textOnly: ReadonlyMap<ToolName, Tool> = new Map(
 /** Lists the definitions of tools that a token with these scopes can use, always in the same order. */
 export function listToolDefinitions(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
   const offered = listOfferedTools(settings, scopes);
-  const names: readonly ToolName[] = [...offered, ...listOwnTools(settings)];
+  const names: readonly ToolName[] = [...offered, ...listOwnTools(settings, offered)];
   const tools = names.map((name) => (settings.results === "text" ? (textOnly.get(name) as Tool) : listing[name]));
   if (!offered.every(isReadOnly)) return tools;
   return tools.map((tool) => (tool.name === "run_batch" ? { ...tool, annotations: annotations.read } : tool));

@@ -85,13 +85,9 @@ export function callSearchTool(
     const args = checkArguments(name, rawArgs);
     if (name === "describe_tool") return { result: describeTool(session, requireTool(args["name"])), code: "ok" };
     const { scopes } = await getIdentity(session.upstream, session);
-    return {
-      result: createSearchResult(
-        [...listOfferedTools(session.settings, scopes), ...listOwnTools(session.settings)],
-        String(args["words"]),
-      ),
-      code: "ok",
-    };
+    const offered = listOfferedTools(session.settings, scopes);
+    const names = [...offered, ...listOwnTools(session.settings, offered)];
+    return { result: createSearchResult(names, String(args["words"])), code: "ok" };
   });
 }
 

@@ -18,9 +18,13 @@ export function listOfferedTools(settings: AvailabilitySettings, scopes: Readonl
   );
 }
 
-/** Lists the tools beside those of operations that are offered under these settings. */
-export function listOwnTools({ toolsets, tools }: AvailabilitySettings): OwnToolName[] {
-  return ownToolNames.filter((name) => name !== "run_batch" || (toolsets ? toolsets.includes("workflows") : !tools));
+/** Lists the tools that are offered beside those of the given operations. */
+export function listOwnTools(
+  { toolsets, tools }: AvailabilitySettings,
+  operationTools: readonly CallName[],
+): OwnToolName[] {
+  const runsBatches = operationTools.length > 0 && (toolsets ? toolsets.includes("workflows") : !tools);
+  return ownToolNames.filter((name) => name !== "run_batch" || runsBatches);
 }
 
 /** @throws Problem `tool_not_offered` with the setting that disables the tool */
