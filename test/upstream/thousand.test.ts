@@ -125,8 +125,14 @@ test("a thousand calls through a service that fails one request in five: all end
     agent,
   );
   expect(again.filter(({ outcome }) => outcome.error)).toEqual([]);
+  // What was answered is answered again. A replay that follows a retry of the request itself is not marked.
+  const answered = new Map(ended.map(({ job, outcome }) => [job.mark, outcome]));
+  for (const { job, outcome } of again) {
+    const earlier = answered.get(job.mark);
+    if (earlier && !earlier.error) expect(outcome.data, job.mark).toEqual(earlier.data);
+  }
   const replayed = again.filter(({ outcome }) => outcome.notes?.join().includes("earlier identical call"));
-  expect(replayed.length).toBeGreaterThanOrEqual(again.length - unhappy.length);
+  expect(replayed.length).toBeGreaterThan(again.length / 2);
   const counts = await applied(service);
   for (const { job } of again) expect(counts.get(job.mark), job.mark).toBe(1);
   expect([...counts.values()].every((times) => times === 1)).toBe(true);
