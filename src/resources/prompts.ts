@@ -9,7 +9,7 @@ import {
 import type { Scope } from "../contract/access/scopes.ts";
 import { createResourceLinks } from "../contract/definition/resource.ts";
 import { problem } from "../contract/errors.ts";
-import { type OperationName, operations } from "../contract/index.ts";
+import { type CallName, type OperationName, operations } from "../contract/index.ts";
 import type { Program, Round } from "../contract/programs.ts";
 import { formatPrompt, type PromptDefinition, promptDefinitions } from "./prompt-texts.ts";
 import type { ResourceReader } from "./session.ts";
@@ -47,7 +47,7 @@ export async function getPrompt(
   checkArguments(definition, args);
   const { scopes } = await reader.identify();
   requireUsable(reader, scopes, definition);
-  const can = (tool: OperationName) => canUse(reader, scopes, tool);
+  const can = (tool: CallName) => canUse(reader, scopes, tool);
   const { programId, roundId } = args;
   const program =
     programId && can("get_program") ? await readRecord<Program>(reader, "get_program", programId) : undefined;
@@ -93,7 +93,7 @@ async function readRecord<Data>({ ask }: ResourceReader, operation: OperationNam
   throw unknown ? createInvalidParams("There is no such programId") : answer.problem;
 }
 
-function canUse({ disabledBySetting }: ResourceReader, scopes: ReadonlySet<Scope>, tool: OperationName): boolean {
+function canUse({ disabledBySetting }: ResourceReader, scopes: ReadonlySet<Scope>, tool: CallName): boolean {
   return disabledBySetting(tool) === undefined && scopes.has(operations[tool].scope);
 }
 
