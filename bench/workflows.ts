@@ -37,6 +37,7 @@ const inputs: Readonly<Record<WorkflowName, (target: Target) => Readonly<Record<
   get_score_table: ({ programId }) => ({ programId }),
   list_open_work: ({ programId }) => ({ programId }),
   get_submission_brief: ({ submissionId }) => ({ submissionId }),
+  get_history: ({ programId }) => ({ programId }),
   list_reviewer_candidates: ({ programId, roundId, submissionId }) => ({
     programId,
     roundId,

@@ -1,4 +1,5 @@
 import type { WorkflowRunners } from "../upstream/port.ts";
+import { get_history } from "./history.ts";
 import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
 import { list_reviewer_candidates } from "./reviewer-candidates.ts";
@@ -12,4 +13,5 @@ export const workflowRunners: WorkflowRunners = {
   list_open_work,
   get_submission_brief,
   list_reviewer_candidates,
+  get_history,
 };

@@ -1,3 +1,4 @@
+import { get_history } from "./history.ts";
 import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
 import { list_reviewer_candidates } from "./reviewer-candidates.ts";
@@ -11,4 +12,5 @@ export const workflowDeclarations = {
   list_open_work,
   get_submission_brief,
   list_reviewer_candidates,
+  get_history,
 };
