@@ -5,7 +5,7 @@ import { awaitExport } from "./await-export.ts";
 import { type CallControl, createCallControl } from "./call-control.ts";
 import { requireOffered } from "./catalog/tool-availability.ts";
 import type { ToolOptionValues } from "./catalog/tool-options.ts";
-import { withConfirmation } from "./confirmation/confirm.ts";
+import { canAsk, withConfirmation } from "./confirmation/confirm.ts";
 import type { Question } from "./confirmation/question.ts";
 import { runWithFieldNames } from "./fields/run-with-field-names.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
@@ -16,6 +16,7 @@ import { readTool, showAnswer, type ToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
 import { listScheduleNotes } from "./results/schedule-notes.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
+import { describeCreatedConflicts } from "./writes/assignment-conflicts.ts";
 import { resolveWrite } from "./writes/resolve-write.ts";
 import type { ResolvedWrite } from "./writes/resolved-write.ts";
 
@@ -141,6 +142,9 @@ export async function finishWrite(
   const shown = options.select ?? selectChanges(call.operation, call.input, data);
   const toolData = await showAnswer(session, call, { ...answer, data }, shown.paths);
   const scheduleNotes = await listScheduleNotes(session, call, data);
-  const ownNotes = [...lines, ...scheduleNotes];
+  const conflicts = canAsk(session.confirmation, call.operation)
+    ? []
+    : await describeCreatedConflicts(session, call, data);
+  const ownNotes = [...lines, ...conflicts, ...scheduleNotes];
   return { ...toolData, notes: [...ownNotes, ...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
 }

@@ -1,6 +1,7 @@
 import { type Privacy, shouldHideContacts } from "../../contract/access/privacy.ts";
 import type { DryRunResult } from "../../upstream/port.ts";
 import type { ToolSession } from "../session.ts";
+import { describePlannedConflicts } from "../writes/assignment-conflicts.ts";
 import type { ResolvedWrite } from "../writes/resolved-write.ts";
 import { describeFieldChanges } from "./field-changes.ts";
 import { toPlainLine } from "./plain-line.ts";
@@ -34,6 +35,7 @@ export async function createPreview(
     ...(operation === "invite_reviewer" ? preview.invitation() : []),
     ...preview.endedAssignments(),
     ...preview.plan(),
+    ...(await describePlannedConflicts(session, call, dryRunResult)),
     ...preview.planningContext(),
     ...preview.emails(),
     ...preview.feedback(),

@@ -13,7 +13,7 @@ export interface UpstreamList {
 }
 
 /** Reads a record or a list with the scopes of a call's caller. */
-async function readAsCaller(
+export async function readAsCaller(
   { upstream }: ToolSession,
   call: UpstreamCall,
   operation: OperationName,
