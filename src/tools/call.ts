@@ -17,6 +17,7 @@ import { createResult } from "./results/results.ts";
 import { listScheduleNotes } from "./results/schedule-notes.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 import { describeCreatedConflicts } from "./writes/assignment-conflicts.ts";
+import { updateKeptFields } from "./writes/keep-fields.ts";
 import { resolveWrite } from "./writes/resolve-write.ts";
 import type { ResolvedWrite } from "./writes/resolved-write.ts";
 
@@ -133,9 +134,12 @@ export function prepareToolCall(
 export async function finishWrite(
   session: ToolSession,
   { options, control }: PreparedToolCall,
-  { call, lines }: ResolvedWrite,
-  answer: Success,
+  { call, lines, keptFields }: ResolvedWrite,
+  written: Success,
 ): Promise<ToolData> {
+  const { answer, notes: writeNotes } = keptFields
+    ? await updateKeptFields(session, call, keptFields, written)
+    : { answer: written, notes: lines };
   const { data, notes } = options.wait
     ? await awaitExport(session, call, answer.data, control)
     : { data: answer.data, notes: [] };
@@ -145,6 +149,6 @@ export async function finishWrite(
   const conflicts = canAsk(session.confirmation, call.operation)
     ? []
     : await describeCreatedConflicts(session, call, data);
-  const ownNotes = [...lines, ...conflicts, ...scheduleNotes];
+  const ownNotes = [...writeNotes, ...conflicts, ...scheduleNotes];
   return { ...toolData, notes: [...ownNotes, ...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
 }

@@ -35,7 +35,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_person_schema: 43,
   list_applicants: 106,
   list_persons: 105,
-  merge_person: 152,
+  merge_person: 189,
   remove_person_external_ref: 124,
   resolve_persons: 119,
   update_person: 237,

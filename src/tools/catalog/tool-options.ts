@@ -3,6 +3,7 @@ import { type CallName, isWorkflowName, operations } from "../../contract/index.
 import { hasFieldNames } from "../fields/field-maps.ts";
 import { getFilterShape, type RowFilter } from "../filters/row-filters.ts";
 import type { Selection } from "../results/field-selection.ts";
+import { Keep } from "../writes/keep-fields.ts";
 import { getBodyShape, hasTarget, Target } from "../writes/target-arguments.ts";
 
 /** Dot paths of the fields to show, or `*`. */
@@ -14,6 +15,7 @@ const shapes = {
   all: z.boolean().optional(),
   wait: z.boolean().optional(),
   target: Target.optional(),
+  keep: Keep.optional(),
   confirmation: z.string().min(1).max(4096).describe("only the first call's token").optional(),
 };
 
@@ -31,6 +33,8 @@ export interface ToolOptionValues {
   readonly filter?: RowFilter | undefined;
   /** Waits for the work that the call starts. */
   readonly wait?: boolean;
+  /** The standard fields that a merge takes from the source. */
+  readonly keep?: Keep;
   /** Selects the records of a write in place of a list. */
   readonly target?: Target;
   /** The token that confirms a call if the client cannot ask. */
@@ -69,6 +73,7 @@ function createOptionShape(name: CallName): Partial<typeof shapes> {
     ...(operation.paginated ? (["all"] as const) : []),
     ...(name === "create_export" ? (["wait"] as const) : []),
     ...(hasTarget(name) ? (["target"] as const) : []),
+    ...(name === "merge_person" ? (["keep"] as const) : []),
     ...(operation.confirm ? (["confirmation"] as const) : []),
   ];
   return Object.fromEntries(names.map((options) => [options, shapes[options]]));

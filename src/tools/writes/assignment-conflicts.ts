@@ -1,11 +1,11 @@
-import type { Assignment, AssignmentOutcome } from "../../contract/assignments.ts";
+import type { Assignment, AssignmentOutcome, ConflictKind } from "../../contract/assignments.ts";
 import { maxLimit } from "../../contract/definition/page.ts";
 import type { OperationName } from "../../contract/index.ts";
 import type { Person } from "../../contract/persons.ts";
 import type { Reviewer } from "../../contract/reviewers.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import type { Pair } from "../../domain/assignments.ts";
-import { type ConflictKind, type ConflictParty, listConflicts } from "../../domain/conflicts.ts";
+import { type ConflictParty, listConflicts } from "../../domain/conflicts.ts";
 import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
 import { formatName, shortenLines } from "../confirmation/preview-text.ts";
 import type { ToolSession } from "../session.ts";

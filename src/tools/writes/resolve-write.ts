@@ -2,6 +2,7 @@ import type { Failure, UpstreamCall } from "../../upstream/port.ts";
 import type { ToolOptionValues } from "../catalog/tool-options.ts";
 import type { ToolData } from "../results/read.ts";
 import type { ToolSession } from "../session.ts";
+import { resolveKeptFields } from "./keep-fields.ts";
 import { resolveTarget } from "./resolve-target.ts";
 import type { ResolvedWrite } from "./resolved-write.ts";
 
@@ -13,7 +14,8 @@ export async function resolveWrite(
   session: ToolSession,
   { call, options }: { readonly call: UpstreamCall; readonly options: ToolOptionValues },
 ): Promise<ResolvedWrite | ToolData | Failure> {
-  const { target } = options;
+  const { target, keep } = options;
+  if (keep) return resolveKeptFields(session, call, keep);
   if (!target) return { call, given: call.input, lines: [] };
   const resolved = await resolveTarget(session, call, target);
   if (!resolved.ok) return resolved;

@@ -7,4 +7,6 @@ export interface ResolvedWrite {
   readonly given: unknown;
   /** Sentences about what the arguments select, which the question shows. */
   readonly lines: readonly string[];
+  /** The update of a merge's survivor that follows the merge, without its version. */
+  readonly keptFields?: { readonly names: readonly string[]; readonly input: Readonly<Record<string, unknown>> };
 }
