@@ -23,13 +23,10 @@ type Entry = Pick<AuditEntry, (typeof entryFields)[number]>;
 export const get_history: WorkflowRunner<"get_history"> = async (source, input) => {
   const { entries, olderAt } = await collectEntries(source, input);
   const reviewerNames = await loadActorNames(source, entries);
-  const tokenNames = entries.some(({ actorType }) => actorType === "token")
-    ? await loadTokenNames(source)
-    : new Map<string, string>();
   return {
     changes: entries.map(({ programId: _, changes, ...entry }) => ({
       ...entry,
-      actorName: (entry.actorType === "token" ? tokenNames : reviewerNames).get(entry.actorId) ?? null,
+      actorName: reviewerNames.get(entry.actorId) ?? null,
       fields: changes,
     })),
     olderAt,
@@ -73,19 +70,6 @@ async function loadActorNames(source: RecordSource, entries: readonly Entry[]): 
     if (programId === null) continue;
     const found = await loadReviewerNames(source, programId, new Set(own.map(({ actorId }) => actorId)));
     for (const [reviewerId, name] of found) names.set(reviewerId, name);
-  }
-  return names;
-}
-
-/** Returns the latest names of tokens by id, as the changes of tokens have them. */
-async function loadTokenNames(source: RecordSource): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
-  const fields = ["entityId", "changes"] as const;
-  for await (const batch of source.list("list_audit_entries", { entityType: "token" }, fields)) {
-    for (const { entityId, changes } of batch) {
-      const name = changes.find(({ path }) => path === "name")?.to;
-      if (entityId !== null && typeof name === "string" && !names.has(entityId)) names.set(entityId, name);
-    }
   }
   return names;
 }

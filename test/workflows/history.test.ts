@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { hasAddress } from "./addresses.ts";
-import { openScene, type Scene } from "./scene.ts";
+import { openScene, readData, type Scene } from "./scene.ts";
 
 /** A programme and a submission with changes through the interface, an hour apart. */
 async function changeRecords({ server }: Scene) {
@@ -51,4 +51,10 @@ test.each(["pseudonymize", "redact"])("with %s, a history shows no address", asy
     expect(text).toContain("Spring call");
     expect(hasAddress(text)).toBe(false);
   }
+});
+
+test("without the scope of the audit log there is no history", async () => {
+  const { agents } = await openScene({}, ["programs:read"]);
+  const results = await Promise.all(Object.values(agents).map((agent) => agent.call("get_history", {})));
+  for (const result of results) expect(() => readData(result)).toThrow("insufficient_scope");
 });

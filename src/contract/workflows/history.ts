@@ -19,7 +19,7 @@ const History = z.object({
       submissionId,
       actorType,
       actorId,
-      /** Name of the reviewer or token; null if it is not known. */
+      /** Name of a reviewer; null of others, whose names the interface does not show. */
       actorName: personal(z.string()).nullable(),
       /** Changed fields. Personal ones have no values. */
       fields: changes,
@@ -33,8 +33,7 @@ const History = z.object({
 
 export const get_history = workflow({
   summary: "Get who changed what from what to what, of a record or a programme",
-  description:
-    "Newest first, with names of reviewers and tokens. recordId: id of any record. olderAt is the next `to`.",
+  description: "Newest first, with names of reviewers. recordId: id of any record. olderAt is the next `to`.",
   path: "/history",
   scope: "audit:read",
   reads: ["list_audit_entries", "list_reviewers"],
