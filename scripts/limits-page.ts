@@ -44,6 +44,7 @@ import { sessionMs } from "../src/transport/sessions/sessions.ts";
 import { maxListens } from "../src/transport/stdio/connect-stdio.ts";
 import { failuresToOpen, firstPauseMs, maxPauseMs } from "../src/upstream/remote/circuit-breaker.ts";
 import { connections, maxAnswerBytes } from "../src/upstream/remote/http-client.ts";
+import { listCacheChars, listCacheSeconds } from "../src/upstream/remote/list-cache.ts";
 import { maxThrottledTokens, maxWaitMs } from "../src/upstream/remote/rate-throttle.ts";
 import { maxWorkflowRequests, maxWorkflowWaitSeconds } from "../src/upstream/remote/record-reader.ts";
 import { maxCallAttempts as upstreamAttempts } from "../src/upstream/remote/retry-policy.ts";
@@ -253,6 +254,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["A response", bytes(maxAnswerBytes), "`upstream_invalid_answer`"],
     ["Requests of one workflow call", count(maxWorkflowRequests), "`incomplete` names what was not read to its end"],
     ["Time that one workflow call waits for the rate", seconds(maxWorkflowWaitSeconds), "`rate_limited`"],
+    ["Time that a search reuses the lists of the previous one", seconds(listCacheSeconds), "the lists are read again"],
+    ["Characters of lists kept for searches", count(listCacheChars), "the lists used longest ago are read again"],
     ["Tokens whose rate is in memory", count(maxThrottledTokens), "the least recently used one is dropped"],
   ],
   "Outgoing webhooks": [

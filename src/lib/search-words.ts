@@ -11,11 +11,12 @@ export function splitSearch(search: string): string[] {
  * telephone numbers are hidden. A search therefore reveals nothing hidden.
  */
 export function matchesShown(search: string, texts: readonly (string | null | undefined)[]): boolean {
-  const shown = texts.map((text) => withoutContacts(text ?? "").toLowerCase());
+  const shown = texts.map((text) => removeContacts(text ?? "").toLowerCase());
   return splitSearch(search.toLowerCase()).every((word) => shown.some((text) => text.includes(word)));
 }
 
-function withoutContacts(text: string): string {
+/** Returns a text with spaces in place of addresses and telephone numbers. */
+export function removeContacts(text: string): string {
   return replacePhoneNumbers(replaceAddresses(text, blankMatch), blankMatch);
 }
 

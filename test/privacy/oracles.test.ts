@@ -71,6 +71,21 @@ describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
       }
     });
 
+    test("no part of an address is found by a search of all records", async () => {
+      const { server, call } = await createSetup(privacy, through);
+      await server.seed.submission({ title: `By ${address}`, innovatorName: address, innovatorEmail: address });
+      await server.seed.person({ primaryEmail: address, contactDetails: { firstName: "Ada", organization: address } });
+      for (const at of [...address.slice(1)].keys()) {
+        for (const guess of [address.slice(0, at + 1), address.slice(at + 1)]) {
+          const found = await call("search_records", { words: guess });
+          expect(found.data?.results, `${guess} ${found.text}`).toEqual([]);
+        }
+      }
+      for (const digits of ["44", "7946", "0018"]) {
+        expect((await call("search_records", { words: digits })).data.results, digits).toEqual([]);
+      }
+    });
+
     test("a name, a handle and a whole address find reviewers", async () => {
       const { call } = await createSetup(privacy, through);
       const [ada] = (await call("list_reviewers", { search: "marsh ADA" })).data;

@@ -70,6 +70,7 @@ async function overMcp(
   if (selecting) await call("create_submission", { ...tenantData.inputs.create_submission, personId });
   await readAll(call, tenantData);
   await call("list_events", {});
+  for (const words of ["a", "write", "ask"]) await call("search_records", { words, limit: 500 });
   await call("get_connection", {});
   expect(answered).toBeGreaterThan(100);
 

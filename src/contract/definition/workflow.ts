@@ -10,6 +10,8 @@ export interface Workflow<
 > extends Operation<Path, Query, Record<never, never>, Data, "read"> {
   /** The operations whose records it combines. It can read no others. */
   readonly reads: readonly Read[];
+  /** Calls repeat the same reads. Lists of a remote service are then cached for a short time. */
+  readonly remembered: boolean;
 }
 
 /** Declares a workflow. The path identifies it, and its variables become arguments and the entity of its audit entry. */
@@ -20,12 +22,14 @@ export function workflow<
   Query extends Shape = Record<never, never>,
 >({
   reads,
+  remembered = false,
   ...declaration
 }: Pick<
   Declaration<Path, Query, Record<never, never>, Data, "read">,
-  "summary" | "description" | "path" | "query" | "data" | "audit" | "errors"
+  "summary" | "description" | "path" | "anyOfScopes" | "query" | "data" | "audit" | "errors"
 > & {
   readonly reads: readonly Read[];
+  readonly remembered?: boolean;
   /** The scope without which there is no answer. Parts that need other scopes are left out and named in `omitted`. */
   readonly scope: Operation["scope"];
 }): Workflow<Read, Path, Query, Data> {
@@ -34,7 +38,7 @@ export function workflow<
     method: "GET",
     effect: "read",
   });
-  return { ...operation, reads };
+  return { ...operation, reads, remembered };
 }
 
 /** Fields of every workflow's data that say what it lacks. Each is absent if it would be empty. */

@@ -3,10 +3,12 @@ import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
 import { list_reviewer_candidates } from "./reviewer-candidates.ts";
 import { get_score_table } from "./score-table.ts";
+import { search_records } from "./search.ts";
 import { get_submission_brief } from "./submission-brief.ts";
 
 /** Every workflow by name, in the order of the tools. */
 export const workflowDeclarations = {
+  search_records,
   get_review_progress,
   get_score_table,
   list_open_work,

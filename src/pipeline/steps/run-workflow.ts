@@ -45,11 +45,12 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
     const reading = { ...context, store: store.reader(businessId, columns) };
     let lastEvaluatedKey: string | undefined;
     do {
-      const result = await handler(reading, { ...input, limit: batchRows, lastEvaluatedKey });
-      const { rows, ...page } = operation.paginated
+      const page = operation.paginated ? { limit: batchRows, lastEvaluatedKey } : {};
+      const result = await handler(reading, { ...input, ...page });
+      const { rows, ...rest } = operation.paginated
         ? (result as PageOf<unknown>)
         : { rows: result as readonly unknown[], lastEvaluatedKey: undefined };
-      lastEvaluatedKey = page.lastEvaluatedKey;
+      lastEvaluatedKey = rest.lastEvaluatedKey;
       yield (await redactResult(store, { operation: shown, caller, call }, rows)) as readonly Record<string, unknown>[];
     } while (lastEvaluatedKey !== undefined);
     return true;

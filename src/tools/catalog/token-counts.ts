@@ -61,6 +61,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_audit_entry: 56,
   list_audit_entries: 134,
   list_events: 114,
+  search_records: 127,
   get_review_progress: 106,
   get_score_table: 106,
   list_open_work: 100,

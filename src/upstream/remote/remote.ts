@@ -4,7 +4,13 @@ import { isScope, type Scope, sensitiveScope } from "../../contract/access/scope
 import { tokenPattern, visibleTokenChars } from "../../contract/access/token-format.ts";
 import { type InputParts, type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { Problem, problem } from "../../contract/errors.ts";
-import { type CallName, isWorkflowName, operations, type WorkflowName } from "../../contract/index.ts";
+import {
+  type CallName,
+  isWorkflowName,
+  operations,
+  type WorkflowName,
+  workflows as workflowDeclarations,
+} from "../../contract/index.ts";
 import type { PersonSchema } from "../../contract/persons.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
@@ -37,6 +43,7 @@ import type {
 import { withShownSearch } from "../privacy/shown-search.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { HttpClient } from "./http-client.ts";
+import { createListCache, withListCache } from "./list-cache.ts";
 import { withPersonsCursor } from "./persons-cursor.ts";
 import { createRateThrottle, type RateThrottle } from "./rate-throttle.ts";
 import { createRemoteReader } from "./record-reader.ts";
@@ -104,6 +111,7 @@ class Remote {
   readonly #requestPersons: Request;
   readonly #searchShown: Request;
   readonly #standardFields: StandardFields;
+  readonly #lists = createListCache();
   readonly #holders = new LRUCache<string, Holder>({
     max: maxHolders,
     memoMethod: (token) => createTokenHolder(this.#origin, token),
@@ -178,13 +186,23 @@ class Remote {
       this.identify(token);
       const { params, query } = this.#admitted(call);
       const workflowCall = { name, input: { ...params, ...query }, now: clock.now(), signal, progress };
-      const reader = createRemoteReader(call, this.#getVisibleScopes(call), (own) => this.#callOperation(own));
+      const scopes = this.#getVisibleScopes(call);
+      const direct = createRemoteReader(call, scopes, (own) => this.#callOperation(own));
+      const reader = workflowDeclarations[name].remembered
+        ? withListCache(direct, this.#lists, this.#describeCaller(call))
+        : direct;
       const data = await runOnReader(workflows, workflowCall, reader);
       const rate = { ...this.#throttle.getRate(token), windowSeconds: 60 };
       return { ok: true, status: 200, data, rate, replayed: false };
     } catch (error) {
       return this.#refused(error, call);
     }
+  }
+
+  /** Returns a text that is the same for calls that see the same rows. */
+  #describeCaller({ token = "", within, privacy }: UpstreamCall): string {
+    const scopes = confineScopes({ scopes: this.#memory.scopesOf(token) }, within).scopes;
+    return JSON.stringify([this.identify(token).caller, privacy, [...scopes].sort()]);
   }
 
   async #callOperation(call: UpstreamCall): Promise<Answer> {
@@ -196,6 +214,7 @@ class Remote {
       if (name === "create_export") await this.#refuseHiddenFields(call);
       if (confirmed) await this.#settle(call, realm, confirmed);
       const { data, page, replayed } = await this.#requestOf(call)(call, operation, parts);
+      if (operation.effect !== "read") this.#lists.clear();
       const redactor = createRedactor(operation.data);
       this.#memory.holds(token, operation.scope);
       if (operation.quota === "export" && !replayed) this.#throttle.recordExport(token);
