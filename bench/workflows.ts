@@ -33,6 +33,7 @@ interface Target {
 }
 
 const inputs: Readonly<Record<WorkflowName, (target: Target) => Readonly<Record<string, unknown>>>> = {
+  find_duplicate_persons: () => ({}),
   search_records: () => ({ words: "roof school 777" }),
   get_review_progress: ({ programId }) => ({ programId }),
   get_score_table: ({ programId }) => ({ programId }),

@@ -1,4 +1,5 @@
 import type { WorkflowRunners } from "../upstream/port.ts";
+import { find_duplicate_persons } from "./duplicate-persons.ts";
 import { get_history } from "./history.ts";
 import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
@@ -10,6 +11,7 @@ import { get_submission_brief } from "./submission-brief.ts";
 /** A function for every workflow. A missing or misspelt one fails the type check. */
 export const workflowRunners: WorkflowRunners = {
   search_records,
+  find_duplicate_persons,
   get_review_progress,
   get_score_table,
   list_open_work,

@@ -71,6 +71,7 @@ async function overMcp(
   await readAll(call, tenantData);
   await call("list_events", {});
   for (const words of ["a", "write", "ask"]) await call("search_records", { words, limit: 500 });
+  await call("find_duplicate_persons", {});
   await call("get_connection", {});
   expect(answered).toBeGreaterThan(100);
 

@@ -1,3 +1,4 @@
+import { find_duplicate_persons } from "./duplicate-persons.ts";
 import { get_history } from "./history.ts";
 import { list_open_work } from "./open-work.ts";
 import { get_review_progress } from "./review-progress.ts";
@@ -9,6 +10,7 @@ import { get_submission_brief } from "./submission-brief.ts";
 /** Every workflow by name, in the order of the tools. */
 export const workflowDeclarations = {
   search_records,
+  find_duplicate_persons,
   get_review_progress,
   get_score_table,
   list_open_work,

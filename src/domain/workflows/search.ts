@@ -95,7 +95,7 @@ export function listTexts(value: unknown, depth = maxDepth): string[] {
 }
 
 /** Converts a text to lower case without accents. */
-function normalizeText(text: string): string {
+export function normalizeText(text: string): string {
   const lower = text.toLowerCase();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII needs no normalization, which is slow
   return /^[\x00-\x7f]*$/.test(lower) ? lower : lower.normalize("NFKD").replace(/\p{M}/gu, "");

@@ -62,6 +62,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   list_audit_entries: 134,
   list_events: 114,
   search_records: 127,
+  find_duplicate_persons: 76,
   get_review_progress: 106,
   get_score_table: 106,
   list_open_work: 100,
