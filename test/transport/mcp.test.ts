@@ -52,7 +52,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
     const client = await connect(server, await server.token(["programs:read", "feedback:write"]));
     const names = (await client.list()).map(({ name }) => name);
     expect(names.slice(0, 3).toSorted()).toEqual(["get_program", "list_programs", "release_feedback"]);
-    expect(names.slice(3)).toEqual(["list_events", "list_open_work", "run_batch", "get_connection"]);
+    expect(names.slice(3)).toEqual(["list_events", "search_records", "list_open_work", "run_batch", "get_connection"]);
     const refused = readError(await client.call("get_person", { personId: "per_1" }));
     expect(refused.code).toBe("insufficient_scope");
     expect(refused.next).toContain("persons:read");
@@ -90,7 +90,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
       [
         await client.call("update_program", { programId, version: 0, lifecycleStatus: "completed" }),
         "invalid_state_transition",
-        "works from: underway, archived",
+        "update_program with lifecycleStatus configured; then update_program with lifecycleStatus underway; then update_program with lifecycleStatus completed",
       ],
     ];
     for (const [result, code, next] of refusals) {
@@ -275,7 +275,9 @@ describe("every tool", () => {
         ).toEqual([]);
       }
       expect(inputSchema["additionalProperties"], name).toBe(false);
-      const { effect } = operations[name as keyof typeof operations] ?? { effect: "read" };
+      const { effect } = operations[name as keyof typeof operations] ?? {
+        effect: name === "run_batch" ? "send" : "read",
+      };
       expect(annotations, name).toMatchObject({ readOnlyHint: effect === "read", openWorldHint: effect === "send" });
     }
   });

@@ -89,10 +89,7 @@ test("get_connection hides nothing from a token with all scopes, and all other t
   const testServer = await open();
   expect((await connectionOf(testServer, await testServer.token())).hiddenTools).toEqual([]);
   const none = await testServer.token([]);
-  expect((await (await connect(testServer, none)).list()).map(({ name }) => name)).toEqual([
-    "run_batch",
-    "get_connection",
-  ]);
+  expect((await (await connect(testServer, none)).list()).map(({ name }) => name)).toEqual(["get_connection"]);
   const { hiddenTools } = await connectionOf(testServer, none);
   const groups = new Map<string, string[]>(hiddenTools.map((group: Data) => [group.lacks, group.tools]));
   for (const name of operationNames) expect(groups.get(operations[name].scope), name).toContain(name);

@@ -30,7 +30,11 @@ const targets: Partial<Record<CallName, (input: Values) => Target>> = {
   bulk_assign_reviewers: () => submission("IN_REVIEW", true),
   update_program: ({ lifecycleStatus }) => ({
     state: String(lifecycleStatus),
-    listSteps: (from, { because }) => listLifecycleSteps(from, because !== undefined),
+    // Archiving ends a programme. It never leads to another status.
+    listSteps: (from, { because }) =>
+      listLifecycleSteps(from, because !== undefined).filter(
+        ({ to }) => to !== "archived" || lifecycleStatus === "archived",
+      ),
   }),
   update_supplement: () => ({ state: "draft", listSteps: listSupplementSteps, repeats: true }),
   close_supplement: () => ({ state: "closed", listSteps: listSupplementSteps }),
