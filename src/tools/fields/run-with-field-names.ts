@@ -21,14 +21,14 @@ export async function runWithFieldNames<Answer extends object>(
 ): Promise<{ readonly answer: Answer | Failure; readonly notes: readonly string[] }> {
   const first = await translateConfirmedCall(session, call);
   const answer = await run(first.call);
-  if (!mayNameFields(call.input) || isConfirmed(call) || !isInvalid(answer)) return { answer, notes: first.notes };
+  if (!mayNameFields(call) || isConfirmed(call) || !isInvalid(answer)) return { answer, notes: first.notes };
   const translated = await translate(session, call);
   return translated ? { answer: await run(translated.call), notes: translated.notes } : { answer, notes: [] };
 }
 
 /** Returns a call that may need confirmation with field ids in place of keys and labels, and any other call as it is. */
 export async function translateConfirmedCall(session: ToolSession, call: UpstreamCall): Promise<TranslatedCall> {
-  const translated = mayNameFields(call.input) && isConfirmed(call) ? await translate(session, call) : undefined;
+  const translated = mayNameFields(call) && isConfirmed(call) ? await translate(session, call) : undefined;
   return translated ?? { call, notes: [] };
 }
 

@@ -2,6 +2,7 @@ import type { Submission } from "../../contract/submissions.ts";
 import type { SupplementResponse } from "../../contract/supplements.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
+import { getToolArguments } from "../catalog/tool-options.ts";
 import { type DeclaredField, type FieldDeclarations, findField } from "./declared-fields.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -13,9 +14,10 @@ export interface TranslatedInput {
 }
 
 /** Returns whether an input names fields of a form or of persons. */
-export function mayNameFields(input: Values): boolean {
+export function mayNameFields({ operation, input }: UpstreamCall): boolean {
+  const { shape } = getToolArguments(operation);
   return ["fields", "customFields", "includePersonFieldIds", "preferSourceCustomFieldIds", "persons"].some(
-    (name) => input[name] !== undefined,
+    (name) => input[name] !== undefined && Object.hasOwn(shape, name),
   );
 }
 
