@@ -92,6 +92,7 @@ describe("the program over stdio", () => {
       "list_programs",
       "release_feedback",
       "run_batch",
+      "search_records",
     ]);
     await client.close();
     expect(processTokens(home)).toEqual([]);
