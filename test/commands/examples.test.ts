@@ -54,7 +54,7 @@ describe("the example of a host", () => {
     const home = await openHome();
     for (const name of startable) {
       const { programme = {} } = await exampleOf(name);
-      expect(await toolNames(start(home, programme, {})), name).toContain("list_submissions");
+      expect(await toolNames(start(home, programme, {})), name).toContain("list_open_work");
     }
   });
 

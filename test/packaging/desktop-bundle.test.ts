@@ -92,7 +92,7 @@ describe("the desktop bundle", () => {
   test("starts with the default fields, and offers only reads", async () => {
     const client = await start();
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name).sort()).toEqual([...reads, "get_connection"].sort());
+    expect(tools.map(({ name }) => name).sort()).toEqual([...reads, "run_batch", "get_connection"].sort());
     const result = await client.callTool({ name: "list_programs", arguments: { limit: 1 } });
     expect(result.isError).not.toBe(true);
     expect(result.structuredContent).toMatchObject({ data: [{ programId: expect.any(String) }] });
