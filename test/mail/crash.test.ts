@@ -16,7 +16,7 @@ async function openShared(mailServer: MailServer) {
     start: () => startProcess(database, smtp(mailServer)),
     /** Lets this process take over when the leases of the killed processes have expired. */
     takeOver() {
-      clock.advance(Date.now() + 60_000 - clock.now().getTime());
+      clock.advance(Date.now() + 3_600_000 - clock.now().getTime());
       mailroom.server.app.startWorkers();
     },
   };
