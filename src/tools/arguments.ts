@@ -8,6 +8,7 @@ import { findSimilar } from "../lib/did-you-mean.ts";
 import { getToolArguments, type ToolArguments, type ToolOptionValues } from "./catalog/tool-options.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
 import { createRowFilter, getFilterShape } from "./filters/row-filters.ts";
+import { parseArguments } from "./parse-arguments.ts";
 import { getRecordSchema, resolveSelection } from "./results/field-selection.ts";
 
 /** The arguments of a tool call, separated into those of the operation and options of the tool. */
@@ -67,7 +68,7 @@ function separateArguments(
   const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(schema.shape, argument);
   const given = entries.filter(isOwn);
   if (given.length === 0) return { options: {}, input: args };
-  const values = checkOptions(schema, Object.fromEntries(given));
+  const values = parseArguments(schema, Object.fromEntries(given));
   const { filter, input } = createRowFilter(name, pickNames(values, Object.keys(getFilterShape(name))));
   const { select, ...options } = values as Omit<ToolOptionValues, "select"> & { select?: readonly string[] };
   return {
@@ -131,15 +132,4 @@ function splitLists({ options }: ToolArguments, args: Readonly<Record<string, un
     return name === "select" || items.length > 1 ? [[name, items]] : [];
   });
   return split.length > 0 ? { ...args, ...Object.fromEntries(split) } : args;
-}
-
-function checkOptions(
-  schema: z.ZodObject,
-  given: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  throw validationProblem(
-    ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
-  );
 }

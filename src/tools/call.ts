@@ -1,5 +1,5 @@
 import { type CallName, operations } from "../contract/index.ts";
-import { type Failure, type Success, toFailure, type UpstreamCall } from "../upstream/port.ts";
+import { type Answer, type Failure, type Success, toFailure, type UpstreamCall } from "../upstream/port.ts";
 import { prepareArguments } from "./arguments.ts";
 import { awaitExport } from "./await-export.ts";
 import { type CallControl, createCallControl } from "./call-control.ts";
@@ -76,7 +76,9 @@ async function processAdmittedCall(
 ): Promise<ProcessedCall> {
   try {
     const prepared = prepareToolCall(session, context, callHead, args);
-    const perform = (call: UpstreamCall) => performToolCall(session, context, { ...prepared, call });
+    const performWrite = (write: ResolvedWrite) =>
+      withConfirmation(session, context, write, prepared.options.confirmation);
+    const perform = (call: UpstreamCall) => performToolCall(session, { ...prepared, call }, performWrite);
     const { answer, notes } = await runWithFieldNames(session, prepared.call, perform);
     return { answer, notes: [...prepared.notes, ...notes] };
   } catch (error) {
@@ -84,17 +86,22 @@ async function processAdmittedCall(
   }
 }
 
-async function performToolCall(
+/** Performs a call: a read, or a write by the given function, which may ask a question instead. */
+export async function performToolCall<Asked extends object = never>(
   session: ToolSession,
-  context: ToolContext,
   prepared: PreparedToolCall,
-): Promise<ToolData | Failure | Question> {
+  performWrite: (write: ResolvedWrite) => Promise<Answer | Asked>,
+): Promise<ToolData | Failure | Asked> {
   const { call, options, control } = prepared;
   if (operations[call.operation].effect === "read") return readTool(session, call, options, control);
   const write = await resolveWrite(session, prepared);
   if ("ok" in write) return write;
-  const answer = await withConfirmation(session, context, write, options.confirmation);
-  return "question" in answer || !answer.ok ? answer : finishWrite(session, prepared, write, answer);
+  const answer = await performWrite(write);
+  return isSuccess(answer) ? finishWrite(session, prepared, write, answer) : answer;
+}
+
+function isSuccess(answer: object): answer is Success {
+  return "ok" in answer && answer.ok === true;
 }
 
 /** Clients of earlier revisions reject results with unknown content types. */
@@ -131,7 +138,7 @@ export function prepareToolCall(
 }
 
 /** Returns the data of an applied write, after waiting for the work that it started if the caller wants that. */
-export async function finishWrite(
+async function finishWrite(
   session: ToolSession,
   { options, control }: PreparedToolCall,
   { call, lines, keptFields }: ResolvedWrite,

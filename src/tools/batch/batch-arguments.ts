@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { validationProblem } from "../../contract/errors.ts";
 import { coerceArguments } from "../coerce-arguments.ts";
+import { parseArguments } from "../parse-arguments.ts";
 
 export const maxBatchCalls = 100;
 
@@ -21,11 +21,7 @@ export type GivenCall = BatchArguments["calls"][number];
 
 /** @throws Problem `validation_failed` */
 export function readBatchArguments(rawArgs: Readonly<Record<string, unknown>>): BatchArguments {
-  const result = z.strictObject(batchShape).safeParse(coerceArguments(batchShape, rawArgs).args);
-  if (result.success) return result.data;
-  throw validationProblem(
-    ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
-  );
+  return parseArguments(z.strictObject(batchShape), coerceArguments(batchShape, rawArgs).args);
 }
 
 /**

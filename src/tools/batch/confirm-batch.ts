@@ -1,7 +1,6 @@
 import { Problem, problem, validationProblem } from "../../contract/errors.ts";
-import type { Answer, ConsumedNonce, DryRunResult, Failure } from "../../upstream/port.ts";
-import { findWording } from "../confirmation/confirm.ts";
-import { createPreview } from "../confirmation/preview.ts";
+import type { Answer, ConsumedNonce, Failure } from "../../upstream/port.ts";
+import { createWritePreview, findWording, type WritePreview } from "../confirmation/confirm.ts";
 import { formatCount } from "../confirmation/preview-text.ts";
 import { translateConfirmedCall } from "../fields/run-with-field-names.ts";
 import type { ToolSession } from "../session.ts";
@@ -38,10 +37,10 @@ export async function planBatch(session: ToolSession, calls: readonly BatchCall[
     if (prepared instanceof Problem) continue;
     const { call } = await translateConfirmedCall(session, prepared.call);
     const write = await resolveWrite(session, { ...prepared, call });
-    const preview = "lines" in write ? await previewWrite(session, write) : write.ok ? undefined : write;
+    const preview = "lines" in write ? await previewIfAsked(session, write) : write.ok ? undefined : write;
     if (preview === undefined) continue;
     if (!preview.ok) refused.push(`${position} (${requireLasting(preview.problem).code})`);
-    else previews.push({ position, tool, text: preview.text, digest: preview.digest });
+    else previews.push({ position, tool, text: preview.text, digest: preview.dryRunResult.digest });
   }
   return { previews, refused };
 }
@@ -52,19 +51,10 @@ function requireLasting(refusal: Problem): Problem {
   return refusal;
 }
 
-type Preview = (Pick<DryRunResult, "ok" | "digest"> & { readonly text: string }) | Failure;
-
 /** Previews a call; `undefined` if it needs no agreement. */
-async function previewWrite(session: ToolSession, write: ResolvedWrite): Promise<Preview | undefined> {
-  const { call } = write;
-  const wording = await findWording(session, call);
-  if (wording === undefined) return undefined;
-  if (typeof wording !== "string") return wording;
-  const dryRunResult = await session.upstream.dryRun(call);
-  if (!dryRunResult.ok) return dryRunResult;
-  if (dryRunResult.changes.length === 0) return undefined;
-  const text = await createPreview(session, write, wording, dryRunResult);
-  return { ok: true, digest: dryRunResult.digest, text };
+async function previewIfAsked(session: ToolSession, write: ResolvedWrite): Promise<WritePreview | Failure | undefined> {
+  const wording = await findWording(session, write.call);
+  return typeof wording === "string" ? createWritePreview(session, write, wording) : wording;
 }
 
 /**
@@ -93,7 +83,7 @@ export async function performBatchWrite(
 ): Promise<Answer> {
   const { call } = write;
   if (confirmed) return session.upstream.call({ ...call, confirmed });
-  const preview = await previewWrite(session, write);
+  const preview = await previewIfAsked(session, write);
   if (preview === undefined) return session.upstream.call(call);
   // It was refused or would have changed nothing when the question was asked.
   return preview.ok ? { ok: false, problem: problem("confirmation_stale") } : preview;

@@ -1,18 +1,16 @@
 import { Problem } from "../../contract/errors.ts";
-import { operations } from "../../contract/index.ts";
 import { measureJsonBytes } from "../../lib/json-cache.ts";
-import { type ConsumedNonce, type Failure, toFailure, type UpstreamCall } from "../../upstream/port.ts";
+import { toFailure, type UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
-import { finishWrite, type PreparedToolCall } from "../call.ts";
+import { performToolCall } from "../call.ts";
 import { createCallControl } from "../call-control.ts";
 import { createSignedQuestion, readAgreement } from "../confirmation/confirm.ts";
 import { type Agreement, selectConfirmation } from "../confirmation/confirmation-token.ts";
 import { runWithFieldNames } from "../fields/run-with-field-names.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "../instrumented-call.ts";
 import { explainRefusal } from "../refusals/explain-refusal.ts";
-import { readTool, type ToolData } from "../results/read.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
-import { resolveWrite } from "../writes/resolve-write.ts";
+import type { ResolvedWrite } from "../writes/resolved-write.ts";
 import { type BatchArguments, parsePositions, readBatchArguments } from "./batch-arguments.ts";
 import { type BatchCall, prepareBatchCall } from "./batch-call.ts";
 import { type BatchRow, createBatchResult } from "./batch-result.ts";
@@ -105,7 +103,8 @@ async function runCall(
 ): Promise<BatchRow["outcome"]> {
   if (prepared instanceof Problem) return { status: "failed", problem: prepared };
   const confirmed = agreement && selectConfirmation(agreement, position);
-  const perform = (call: UpstreamCall) => performCall(session, { ...prepared, call }, confirmed);
+  const performWrite = (write: ResolvedWrite) => performBatchWrite(session, write, confirmed);
+  const perform = (call: UpstreamCall) => performToolCall<never>(session, { ...prepared, call }, performWrite);
   try {
     const { answer, notes } = await runWithFieldNames(session, prepared.call, perform);
     if (!answer.ok) return createFailedOutcome(session, prepared.call, answer.problem);
@@ -113,19 +112,6 @@ async function runCall(
   } catch (error) {
     return createFailedOutcome(session, prepared.call, toFailure(error).problem);
   }
-}
-
-async function performCall(
-  session: ToolSession,
-  prepared: PreparedToolCall,
-  confirmed: ConsumedNonce | undefined,
-): Promise<ToolData | Failure> {
-  const { call, options, control } = prepared;
-  if (operations[call.operation].effect === "read") return readTool(session, call, options, control);
-  const write = await resolveWrite(session, prepared);
-  if ("ok" in write) return write;
-  const answer = await performBatchWrite(session, write, confirmed);
-  return answer.ok ? finishWrite(session, prepared, write, answer) : answer;
 }
 
 async function createFailedOutcome(

@@ -8,6 +8,7 @@ import { getIdentity } from "../../upstream/request-caller.ts";
 import { coerceArguments } from "../coerce-arguments.ts";
 import { callTool } from "../dispatch.ts";
 import { instrumentCall, type ToolResult } from "../instrumented-call.ts";
+import { parseArguments } from "../parse-arguments.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
 import type { ToolSettings } from "../settings.ts";
 import { getToolDefinition, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
@@ -111,11 +112,7 @@ function describeTool({ settings }: ToolSession, tool: ToolName): CallToolResult
 }
 
 function checkArguments(name: SearchToolName, rawArgs: Args): Args {
-  const result = z.strictObject(shapes[name]).safeParse(coerceArguments(shapes[name], rawArgs).args);
-  if (result.success) return result.data;
-  throw validationProblem(
-    ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
-  );
+  return parseArguments(z.strictObject(shapes[name]), coerceArguments(shapes[name], rawArgs).args);
 }
 
 function requireTool(rawArgs: unknown): ToolName {

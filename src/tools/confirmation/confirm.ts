@@ -95,15 +95,31 @@ async function askForConfirmation(
   confirmedCall: ConfirmedCall,
   wording: string,
 ): Promise<Answer | Question> {
-  const { call } = write;
-  const dryRunResult = await session.upstream.dryRun(call);
+  const preview = await createWritePreview(session, write, wording);
+  if (preview === undefined) return session.upstream.call(write.call);
+  if (!preview.ok) return preview;
+  const { text, dryRunResult } = preview;
+  const digests = new Map([[0, dryRunResult.digest]]);
+  return createSignedQuestion(session, context, confirmedCall, digests, { text, fields: listFields(dryRunResult) });
+}
+
+export interface WritePreview {
+  readonly ok: true;
+  /** What a human is asked. */
+  readonly text: string;
+  readonly dryRunResult: DryRunResult;
+}
+
+/** Previews a write by a dry run; `undefined` if it would change nothing, which needs no agreement. */
+export async function createWritePreview(
+  session: ToolSession,
+  write: ResolvedWrite,
+  wording: string,
+): Promise<WritePreview | Failure | undefined> {
+  const dryRunResult = await session.upstream.dryRun(write.call);
   if (!dryRunResult.ok) return dryRunResult;
-  if (dryRunResult.changes.length === 0) return session.upstream.call(call);
-  const text = await createPreview(session, write, wording, dryRunResult);
-  return createSignedQuestion(session, context, confirmedCall, new Map([[0, dryRunResult.digest]]), {
-    text,
-    fields: listFields(dryRunResult),
-  });
+  if (dryRunResult.changes.length === 0) return undefined;
+  return { ok: true, text: await createPreview(session, write, wording, dryRunResult), dryRunResult };
 }
 
 /** Asks for the agreement to the dry runs with these digests. */

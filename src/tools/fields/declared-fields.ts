@@ -1,6 +1,7 @@
 import type { OperationName } from "../../contract/index.ts";
 import type { Rubric } from "../../contract/schemas.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
+import { readAsCaller } from "../caller-reads.ts";
 import type { ToolSession } from "../session.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -29,13 +30,12 @@ export interface FieldDeclarations {
 /** Most declarations that one call reads: each uses the token's rate. */
 const maxDeclarations = 20;
 
-export function createFieldDeclarations({ upstream }: ToolSession, call: UpstreamCall): FieldDeclarations {
+export function createFieldDeclarations(session: ToolSession, call: UpstreamCall): FieldDeclarations {
   const reads = new Map<string, Promise<unknown>>();
   const problems = new Set<string>();
 
   async function request(operation: OperationName, input: Values): Promise<unknown> {
-    const { token, requestId, signal } = call;
-    const answer = await upstream.call({ operation, input, token, requestId, signal });
+    const answer = await readAsCaller(session, call, operation, input);
     if (answer.ok) return answer.data;
     problems.add(answer.problem.message);
     return undefined;

@@ -3,6 +3,7 @@ import { operations } from "../../contract/index.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
+import { readAsCaller } from "../caller-reads.ts";
 import { formatPaths } from "../results/brief.ts";
 import type { ToolSession } from "../session.ts";
 
@@ -43,11 +44,12 @@ export async function describeVersionConflict(
 
 /** Reads the latest changes of the record that a call changes, newest first. */
 async function readChanges(
-  { upstream }: ToolSession,
-  { operation, input, token, identity, requestId, signal }: UpstreamCall,
+  session: ToolSession,
+  call: UpstreamCall,
   record: unknown,
   count: number,
 ): Promise<readonly Change[]> {
+  const { operation, input } = call;
   const { audit, params } = operations[operation];
   const variables = Object.keys(params.shape);
   const id = input[record === "target" ? "targetPersonId" : (variables.at(-1) ?? "")];
@@ -57,8 +59,7 @@ async function readChanges(
     ...Object.fromEntries(narrowing.map((name) => [name, input[name]])),
     limit: maxEntries,
   };
-  const head = { token, identity, requestId, signal };
-  const answer = await upstream.call({ ...head, operation: "list_audit_entries", input: query });
+  const answer = await readAsCaller(session, call, "list_audit_entries", query);
   if (!answer.ok) return [];
   const entries = answer.data as readonly AuditEntry[];
   return entries.filter(({ entityId, status }) => entityId === id && status === null).slice(0, count);

@@ -76,7 +76,10 @@ export function formatText({ data, page, total }: ToolData, notes: readonly stri
  * that against the schema of success.
  */
 export function createErrorResult(problem: Problem): CallToolResult {
-  const { code, message, details, remediation } = problem;
-  const error = { code, message, ...(details ? { details } : {}), next: remediation };
-  return { isError: true, content: [{ type: "text", text: JSON.stringify({ error }) }] };
+  return { isError: true, content: [{ type: "text", text: JSON.stringify({ error: describeProblem(problem) }) }] };
+}
+
+/** Returns a problem as agents see it. */
+export function describeProblem({ code, message, details, remediation }: Problem) {
+  return { code, message, ...(details ? { details } : {}), next: remediation };
 }

@@ -3,6 +3,7 @@ import { maxLimit } from "../../contract/definition/page.ts";
 import type { Review, ReviewsSummary } from "../../contract/reviews.ts";
 import { addScoreStatistics } from "../../domain/scoring.ts";
 import type { Answer, UpstreamCall } from "../../upstream/port.ts";
+import { readAsCaller } from "../caller-reads.ts";
 import { createFieldDeclarations } from "../fields/declared-fields.ts";
 import type { ToolSession } from "../session.ts";
 
@@ -17,7 +18,6 @@ export async function loadScoreStatistics(
   call: UpstreamCall,
   summary: ReviewsSummary,
 ): Promise<ExtendedData> {
-  const { token, requestId, signal } = call;
   const { submissionId, roundId } = call.input;
   const filter = { submissionId, ...(roundId === undefined ? {} : { roundId }), limit: maxLimit };
   const reviews: Review[] = [];
@@ -25,7 +25,7 @@ export async function loadScoreStatistics(
   let cursor: string | undefined;
   do {
     const input = cursor === undefined ? filter : { ...filter, lastEvaluatedKey: cursor };
-    const answer: Answer = await session.upstream.call({ operation: "list_reviews", input, token, requestId, signal });
+    const answer: Answer = await readAsCaller(session, call, "list_reviews", input);
     if (!answer.ok) {
       notes.push(`Only ${reviews.length} reviews could be read: ${answer.problem.message}`);
       break;

@@ -1,9 +1,9 @@
 import type { Assignment } from "../../contract/assignments.ts";
-import { maxLimit } from "../../contract/definition/page.ts";
 import type { OperationName } from "../../contract/index.ts";
 import type { Round, Track } from "../../contract/programs.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
+import { readUpstreamList } from "../caller-reads.ts";
 import type { ToolSession } from "../session.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -87,19 +87,9 @@ function noteEarlier<Row>(
   return [`Does not fit: ${count} with a deadline of ${own.length === 1 ? "its" : "their"} own before ${time}.`];
 }
 
-function createRead({ upstream }: ToolSession, { token, identity, requestId, signal }: UpstreamCall): Read {
-  const isPaged = (operation: OperationName) => operation !== "list_rounds";
+function createRead(session: ToolSession, call: UpstreamCall): Read {
   return async <Row>(operation: OperationName, input: Values) => {
-    const rows: Row[] = [];
-    let query = isPaged(operation) ? { ...input, limit: maxLimit } : input;
-    for (let pages = 0; pages < maxPages; pages += 1) {
-      const answer = await upstream.call({ operation, input: query, token, identity, requestId, signal });
-      if (!answer.ok) return undefined;
-      rows.push(...(answer.data as readonly Row[]));
-      const lastEvaluatedKey = answer.page?.lastEvaluatedKey;
-      if (lastEvaluatedKey === undefined) return { rows, complete: true };
-      query = { ...query, lastEvaluatedKey };
-    }
-    return { rows, complete: false };
+    const list = await readUpstreamList(session, call, operation, input, maxPages);
+    return list.ok ? { rows: list.rows as readonly Row[], complete: list.complete } : undefined;
   };
 }

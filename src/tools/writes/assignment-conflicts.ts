@@ -7,9 +7,9 @@ import type { Submission } from "../../contract/submissions.ts";
 import type { Pair } from "../../domain/assignments.ts";
 import { type ConflictParty, listConflicts } from "../../domain/conflicts.ts";
 import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
+import { readAsCaller, type UpstreamRow } from "../caller-reads.ts";
 import { formatName, shortenLines } from "../confirmation/preview-text.ts";
 import type { ToolSession } from "../session.ts";
-import { readAsCaller, type UpstreamRow } from "./read-list.ts";
 
 /** Most submissions and most reviewers that are compared for one call: each costs up to three reads. */
 const maxCompared = 20;

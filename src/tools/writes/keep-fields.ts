@@ -5,9 +5,9 @@ import type { Person } from "../../contract/persons.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
+import { readAsCaller } from "../caller-reads.ts";
 import { quoteUntrusted } from "../confirmation/preview-text.ts";
 import type { ToolSession } from "../session.ts";
-import { readAsCaller } from "./read-list.ts";
 import type { ResolvedWrite } from "./resolved-write.ts";
 
 const contactFields = ["firstName", "lastName", "phone", "organization", "title", "address"] as const;

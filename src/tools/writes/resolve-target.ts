@@ -5,9 +5,9 @@ import { Problem, validationProblem } from "../../contract/errors.ts";
 import type { OperationName } from "../../contract/index.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { Failure, UpstreamCall } from "../../upstream/port.ts";
+import { readUpstreamList, type UpstreamList, type UpstreamRow } from "../caller-reads.ts";
 import { formatCount } from "../confirmation/preview-text.ts";
 import type { ToolSession } from "../session.ts";
-import { readUpstreamList, type UpstreamList, type UpstreamRow } from "./read-list.ts";
 import type { Target } from "./target-arguments.ts";
 
 /** A call with lists in place of its target. */

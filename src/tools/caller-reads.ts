@@ -1,7 +1,7 @@
-import { maxLimit } from "../../contract/definition/page.ts";
-import { type OperationName, operations } from "../../contract/index.ts";
-import type { Failure, UpstreamCall } from "../../upstream/port.ts";
-import type { ToolSession } from "../session.ts";
+import { maxLimit } from "../contract/definition/page.ts";
+import { type OperationName, operations } from "../contract/index.ts";
+import type { Failure, UpstreamCall } from "../upstream/port.ts";
+import type { ToolSession } from "./session.ts";
 
 export type UpstreamRow = Readonly<Record<string, unknown>>;
 
