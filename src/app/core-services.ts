@@ -9,7 +9,7 @@ import type { ProgramTelemetry } from "../telemetry/telemetry.ts";
 import { getStoreOptions } from "./database.ts";
 import { connectTelemetry } from "./telemetry.ts";
 
-/** What most parts of the program need. */
+/** Services and options that most parts of the program need. */
 export interface CoreServices {
   readonly store: Store;
   readonly clock: Clock;
@@ -21,11 +21,11 @@ interface OpenedServices extends CoreServices {
   readonly telemetry: ProgramTelemetry;
 }
 
-/** What no setting configures. Tests replace the clock and the log. */
+/** Dependencies that no setting configures. Tests replace the clock and the log. */
 export interface AppOptions {
   readonly clock?: Clock | undefined;
   readonly log?: Log | undefined;
-  /** How long to wait for a database server that does not answer yet. */
+  /** Longest wait for a database server that does not answer yet. */
   readonly databaseWaitMs?: number | undefined;
 }
 

@@ -10,7 +10,7 @@ import type { CoreServices } from "./core-services.ts";
 
 /** A process counts as running for this long after its last announcement, and announces itself well before that. */
 const [announcedMs, announceEveryMs] = [60_000, 15_000];
-/** How long mail waits for a process with a mail server after the last one was running. */
+/** Time that mail waits for a process with a mail server after the last one was running. */
 const mailServedMs = 24 * 60 * 60 * 1000;
 
 /** A setting that all processes on a database should share. */

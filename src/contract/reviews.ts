@@ -64,9 +64,9 @@ export const LabelledReviewsSummary = ReviewsSummary.pick({
   incompleteCount: true,
   conflictCount: true,
 }).extend({
-  /** Of `weightedScore`, which reviews have unless the rubric's method is `sum`. */
+  /** Statistics of `weightedScore`, which reviews have unless the rubric's method is `sum`. */
   weightedTotal: ScoreStatistics,
-  /** Of `totalScore`, the sum of points. */
+  /** Statistics of `totalScore`, the sum of points. */
   plainTotal: ScoreStatistics,
   criteria: z.array(ScoreStatistics.extend({ criterionId: Id, label: z.string().nullable() })),
 });

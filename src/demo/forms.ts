@@ -26,7 +26,7 @@ interface RubricText {
   readonly version?: number;
   /** Keys of its criteria. */
   readonly criteria: string;
-  /** What all its criteria have in common. */
+  /** The values that all its criteria have in common. */
   readonly changes?: Partial<Criterion>;
 }
 

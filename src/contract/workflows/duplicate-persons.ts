@@ -37,7 +37,7 @@ export const DuplicatePersons = z.object({
       ),
       /** Fields whose values differ. */
       differences: fieldNames,
-      /** What merging each of the others into the first person would do. */
+      /** The effect of merging each of the others into the first person. */
       merges: z.array(
         z.object({
           sourcePersonId: Id,

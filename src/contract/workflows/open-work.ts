@@ -24,7 +24,7 @@ export const OpenWork = z.object({
       count: z.int().min(1),
       /** The tools that do it. */
       tools: z.array(z.string()),
-      /** What has waited longest first. */
+      /** The rows that have waited longest come first. */
       rows: z.array(
         z.object({
           submissionId: Id.optional(),

@@ -16,11 +16,11 @@ const ReviewerCandidate = z.object({
   matchingExpertise: z.array(z.string()).nullable(),
   /** Reviews in this round that are expected and not submitted. */
   open: count.nullable(),
-  /** How many more assignments the limits allow; null if there is no limit. */
+  /** Number of further assignments that the limits allow; null if there is no limit. */
   room: count.nullable(),
   /** Status of the assignment of this submission that the reviewer has in this round; null if there is none. */
   assigned: AssignmentStatus.nullable(),
-  /** Whether the reviewer has reviewed the submission in another round. */
+  /** True if the reviewer has reviewed the submission in another round. */
   reviewedBefore: z.boolean().nullable(),
   /** Assignments of this round that the reviewer declined. */
   declined: count.nullable(),

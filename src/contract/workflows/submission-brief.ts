@@ -85,7 +85,7 @@ export const SubmissionBrief = z.object({
       }),
     )
     .optional(),
-  /** What the next step still needs. */
+  /** Things that the next step still needs. */
   missing: z.array(z.string()),
   /** The tools that change the state from here, and the states to which they lead. */
   next: z.array(z.object({ tool: z.string(), to: z.string() })),
