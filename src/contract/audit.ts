@@ -19,6 +19,8 @@ export const AuditEntry = z.object({
   requestId: z.string(),
   /** HTTP status of a request that changed nothing (a read or a rejected change); null for a change. */
   status: z.int().nullable(),
+  /** The request repeated an earlier one, and was answered with the stored result. */
+  replayed: z.boolean().optional(),
   changes: z.array(z.object({ path: z.string(), from: z.unknown().optional(), to: z.unknown().optional() })),
   reason: personal(z.string().nullable()),
   occurredAt: Timestamp,

@@ -59,7 +59,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
       const outcome = await chooseRunner(prepared)(deps, prepared);
       const answer = await createAnswer(store, prepared, outcome, admitted.rate);
       // Changes have their audit entries in their own transaction.
-      if (!outcome.changed) await accessLog.record(createAccessEntry(prepared, getStatus(answer)));
+      if (!outcome.changed) await accessLog.record(createAccessEntry(prepared, getStatus(answer), outcome.replayed));
       return answer;
     } catch (error) {
       return refuse(call, admitted, error);

@@ -1,13 +1,15 @@
 import { describe, expect, test as plain } from "vitest";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
+import type { AuditEntry } from "../../src/contract/audit.ts";
 import { errorCatalog, type Fault } from "../../src/contract/errors.ts";
 import type { OperationName } from "../../src/contract/index.ts";
+import { type Connect, clients } from "../support/clients/clients.ts";
 import { type RawAnswer, rest } from "../support/clients/raw-http.ts";
 import { rescope } from "../support/data/edit.ts";
 import { personFieldIds } from "../support/data/seed-factory.ts";
 import { listAudit, readState } from "../support/data/state.ts";
 import { openServersOnOneDatabase } from "../support/database/shared-database.ts";
-import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
+import { openTestServer, surfaces, type TestServer, test } from "../support/servers/test-server.ts";
 
 const person = { kinds: ["contact"], provenance: { source: "crm" } };
 const key = { "idempotency-key": "7f1c" };
@@ -249,6 +251,38 @@ describe("a temporary refusal", () => {
     const second = await rest(server, token, name, input, key);
     expect([second.status, replayed(second)]).toEqual([200, false]);
     expect(replayed(await rest(server, token, name, input, key))).toBe(true);
+  });
+});
+
+describe.each(surfaces)("over %s", (surface) => {
+  test("a repeated request is marked in the audit; the first one and one that changes nothing are not", async ({
+    server,
+  }) => {
+    const token = await server.token();
+    const agent = await (clients["2026-07-28 over HTTP"] as Connect)(server, token);
+    const send = (name: OperationName, input: Record<string, unknown>) =>
+      surface === "REST"
+        ? rest(server, token, name, input, key)
+        : agent.call(name, input, { meta: { "programme-mcp/idempotencyKey": "7f1c" } });
+    const { personId } = await server.seed.person();
+    const reference = { namespace: "crm", objectType: "contact", externalId: "1" };
+    const refused = { personId: "per_none", version: 0, externalRef: reference };
+    for (let times = 0; times < 2; times += 1) {
+      await send("create_person", person);
+      await send("add_person_external_ref", refused);
+    }
+    await send("update_person", { personId, version: 0 });
+    await server.app.pipeline.flush();
+
+    const reader = await server.as(surface, ["audit:read"]);
+    const outcomes = async (action: string) =>
+      ((await reader.list_audit_entries({ action })) as AuditEntry[])
+        .map(({ status, replayed }) => `${status} ${replayed}`)
+        .sort();
+    expect(await outcomes("person.created")).toEqual(["201 true", "null undefined"]);
+    expect(await outcomes("person.external_ref_added")).toEqual(["404 true", "404 undefined"]);
+    expect(await outcomes("person.updated")).toEqual(["200 undefined"]);
+    expect(await reader.list_audit_entries()).toHaveLength(1);
   });
 });
 

@@ -79,8 +79,11 @@ export function createTokenEntry(context: AuditContext, { before, after }: Token
   };
 }
 
-/** Returns the entry of a call that changed nothing: a read or a refusal. It has no content, only caller, action and status. */
-export function createAccessEntry(audited: AuditedCall, status: number): AuditEntry {
+/**
+ * Returns the entry of a call that changed nothing: a read, a refusal, or a repeated request (`replayed`). It has no
+ * content, only caller, action and status.
+ */
+export function createAccessEntry(audited: AuditedCall, status: number, replayed = false): AuditEntry {
   const { operation, input } = audited;
   const lastVariable = Object.keys(operation.params.shape).at(-1);
   return {
@@ -91,6 +94,7 @@ export function createAccessEntry(audited: AuditedCall, status: number): AuditEn
     programId: toTextOrNull(input["programId"]),
     submissionId: toTextOrNull(input["submissionId"]),
     status,
+    ...(replayed ? { replayed } : {}),
     changes: [],
     reason: null,
   };

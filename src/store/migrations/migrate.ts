@@ -12,6 +12,7 @@ import * as turns from "./009_turns.ts";
 import * as sessions from "./010_sessions.ts";
 import * as tenantFirst from "./011_tenant_first.ts";
 import * as exportPrivacy from "./012_export_privacy.ts";
+import * as auditLookup from "./013_audit_lookup.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
@@ -37,6 +38,7 @@ export const migrations: Migrations = {
   "010_sessions": sessions,
   "011_tenant_first": tenantFirst,
   "012_export_privacy": exportPrivacy,
+  "013_audit_lookup": auditLookup,
 };
 
 export interface MigrationStatus {

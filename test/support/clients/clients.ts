@@ -46,7 +46,7 @@ export type Human = (question: string) => HumanReply | Promise<HumanReply>;
 
 const info = { name: "test", version: "1.0.0" };
 
-type Connect = (server: TestServer, token: string, human?: Human) => Promise<ToolClient>;
+export type Connect = (server: TestServer, token: string, human?: Human) => Promise<ToolClient>;
 
 /** The clients of agents: both protocol revisions and negotiation, both transports, both majors of the SDK. */
 export const clients: Readonly<Record<string, Connect>> = {
