@@ -1,4 +1,4 @@
-import type { Program } from "../contract/programs.ts";
+import type { Program, Round, Track } from "../contract/programs.ts";
 import { type OpenWork, WorkKind } from "../contract/workflows/open-work.ts";
 import { findDateConflicts, findSubmissionWork } from "../domain/workflows/open-work.ts";
 import { createRanking, type Ranking } from "../domain/workflows/ranking.ts";
@@ -23,46 +23,91 @@ const tools: Readonly<Record<WorkKind, readonly string[]>> = {
 /** The rows of each kind of work that have waited longest. */
 type Lists = ReadonlyMap<WorkKind, Ranking<WorkRow>>;
 
-export const list_open_work: WorkflowRunner<"list_open_work"> = async (source, { programId, limit }) => {
+export const list_open_work: WorkflowRunner<"list_open_work"> = async (source, input) => {
+  const { programId, kinds = WorkKind.options, limit } = input;
+  const isWanted = (...names: readonly WorkKind[]) => names.some((kind) => kinds.includes(kind));
   const program = await source.get("get_program", { programId });
-  const lists = new Map(WorkKind.options.map((kind) => [kind, createRanking<WorkRow>(limit, compareRows)]));
-  const reviewers = await source.ifPermitted("unassigned submissions, late reviews, conflicts", () =>
-    collectAssignments(source, programId, lists),
+  const lists = new Map(
+    WorkKind.options.filter((kind) => isWanted(kind)).map((kind) => [kind, createRanking<WorkRow>(limit, compareRows)]),
   );
-  const withFeedback = await source.ifPermitted("feedback that is not released", () => listReleased(source, programId));
-  const titles = await source.ifPermitted("submissions, and their titles", () =>
-    collectSubmissions(source, program, { reviewers, withFeedback }, lists),
-  );
-  await source.ifPermitted("failed e-mail", () => collectFailedEmail(source, programId, lists));
-  await source.ifPermitted("contradicting dates", () => collectDateConflicts(source, programId, lists));
-  const kinds = [...lists].filter(([, list]) => list.count > 0);
-  const work = kinds.map(([kind, list]) => ({
-    kind,
-    count: list.count,
-    tools: [...tools[kind]],
-    rows: source.truncate(kind, list.list(), limit, list.count),
-  }));
+  const places = await loadPlaces(source, programId);
+  const reviewers = isWanted("unassigned", "late_review", "conflict")
+    ? await source.ifPermitted("unassigned submissions, late reviews, conflicts", () =>
+        collectAssignments(source, programId, lists),
+      )
+    : undefined;
+  const withFeedback = isWanted("feedback_not_released")
+    ? await source.ifPermitted("feedback that is not released", () => collectFeedback(source, programId, lists))
+    : undefined;
+  if (isWanted("failed_email")) {
+    await source.ifPermitted("failed e-mail", () => collectFailedEmail(source, programId, lists));
+  }
+  const titles = kinds.every((kind) => kind === "contradicting_dates")
+    ? undefined
+    : await source.ifPermitted("submissions, and their titles", () =>
+        collectSubmissions(source, program, { reviewers, withFeedback }, lists),
+      );
+  collectDateConflicts(places, Date.parse(source.now), lists);
+  const work = [...lists]
+    .filter(([, list]) => list.count > 0)
+    .map(([kind, list]) => ({
+      kind,
+      count: list.count,
+      tools: [...tools[kind]],
+      rows: source.truncate(kind, list.list(), limit, list.count),
+    }));
   const reviewerIds = work.flatMap(({ rows }) => rows.flatMap(({ reviewerId }) => reviewerId ?? []));
   const names = await loadReviewerNames(source, programId, new Set(reviewerIds));
-  return {
-    programId,
-    work: work.map((each) => ({ ...each, rows: each.rows.map((row) => nameRow(row, titles, names)) })),
-  };
+  const nameRow = createRowNamer(places, titles, names);
+  return { programId, work: work.map((each) => ({ ...each, rows: each.rows.map(nameRow) })) };
 };
 
-function nameRow(
-  row: WorkRow,
+const placeFields = {
+  tracks: ["trackId", "name", "version", "intakeOpen", "intakeOpenDate", "intakeCloseDate"],
+  rounds: ["roundId", "trackId", "name", "version", "sequence", "startDate", "endDate", "deadline"],
+} as const;
+
+/** The tracks and rounds of a programme. */
+interface Places {
+  readonly tracks: readonly Pick<Track, (typeof placeFields.tracks)[number]>[];
+  readonly rounds: readonly Pick<Round, (typeof placeFields.rounds)[number]>[];
+}
+
+async function loadPlaces(source: RecordSource, programId: string): Promise<Places> {
+  const tracks = await source.ifPermitted("names and dates of tracks", () =>
+    loadRows(source.list("list_tracks", { programId }, placeFields.tracks)),
+  );
+  const rounds = await source.ifPermitted("names and dates of rounds", () =>
+    loadRows(source.list("list_rounds", { programId }, placeFields.rounds)),
+  );
+  return { tracks: tracks ?? [], rounds: rounds ?? [] };
+}
+
+/** Returns a function that adds the names of a row's submission, track, round and reviewer. */
+function createRowNamer(
+  { tracks, rounds }: Places,
   titles: ReadonlyMap<string, string> | undefined,
-  names: ReadonlyMap<string, string>,
-): WorkRow {
-  const title = row.submissionId === undefined ? undefined : titles?.get(row.submissionId);
-  const reviewer = row.reviewerId === undefined ? undefined : names.get(row.reviewerId);
-  return { ...row, ...(title === undefined ? {} : { title }), ...(reviewer === undefined ? {} : { reviewer }) };
+  reviewers: ReadonlyMap<string, string>,
+): (row: WorkRow) => WorkRow {
+  const trackById = new Map(tracks.map((track) => [track.trackId, track]));
+  const roundById = new Map(rounds.map((round) => [round.roundId, round]));
+  return (row) => {
+    const round = roundById.get(row.roundId ?? "");
+    const trackId = row.trackId ?? round?.trackId;
+    const names = {
+      title: titles?.get(row.submissionId ?? ""),
+      trackId,
+      track: trackById.get(trackId ?? "")?.name,
+      round: round?.name,
+      reviewer: reviewers.get(row.reviewerId ?? ""),
+    };
+    return { ...row, ...Object.fromEntries(Object.entries(names).filter(([, name]) => name !== undefined)) };
+  };
 }
 
 function compareRows(a: WorkRow, b: WorkRow): number {
-  const getKey = ({ since, submissionId, assignmentId, emailSendId, roundId, trackId, detail }: WorkRow) =>
-    [since ?? "", assignmentId, submissionId, emailSendId, trackId, roundId, detail].join(" ");
+  const getKey = ({ since, submissionId, assignmentId, feedbackId, emailSendId, roundId, trackId, detail }: WorkRow) =>
+    [since ?? "", assignmentId, submissionId, feedbackId, emailSendId, trackId, roundId, detail].join(" ");
   return compareText(getKey(a), getKey(b));
 }
 
@@ -74,26 +119,45 @@ async function collectAssignments(
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
   const counts = new Map<string, Map<string, number>>();
   const nowMs = Date.parse(source.now);
-  const fields = ["assignmentId", "submissionId", "reviewerId", "roundId", "status", "dueAt", "respondedAt"] as const;
+  const shown = ["assignmentId", "submissionId", "reviewerId", "roundId", "version"] as const;
+  const fields = [...shown, "status", "dueAt", "respondedAt"] as const;
   for await (const assignments of source.list("list_assignments", { programId }, fields)) {
-    for (const { status, dueAt, respondedAt, ...ids } of assignments) {
+    for (const { status, dueAt, respondedAt, ...row } of assignments) {
       const isExpected = status === "assigned" || status === "accepted";
-      if (status === "conflict") lists.get("conflict")?.add({ ...ids, since: respondedAt });
+      if (status === "conflict") lists.get("conflict")?.add({ ...row, since: respondedAt });
       if (isExpected && dueAt !== null && Date.parse(dueAt) < nowMs)
-        lists.get("late_review")?.add({ ...ids, since: dueAt });
+        lists.get("late_review")?.add({ ...row, since: dueAt });
       if (!isExpected && status !== "completed") continue;
-      const ofRound = getOrAdd(counts, ids.roundId, () => new Map<string, number>());
-      ofRound.set(ids.submissionId, (ofRound.get(ids.submissionId) ?? 0) + 1);
+      const ofRound = getOrAdd(counts, row.roundId, () => new Map<string, number>());
+      ofRound.set(row.submissionId, (ofRound.get(row.submissionId) ?? 0) + 1);
     }
   }
   return counts;
 }
 
-async function listReleased(source: RecordSource, programId: string): Promise<ReadonlySet<string>> {
+/**
+ * Collects feedback that is written but not released, which only the audit shows. Returns the submissions that have
+ * feedback, released or not.
+ */
+async function collectFeedback(source: RecordSource, programId: string, lists: Lists): Promise<ReadonlySet<string>> {
   const submissionIds = new Set<string>();
-  for await (const feedback of source.list("list_released_feedback", { programId }, ["submissionId"])) {
-    for (const { submissionId } of feedback) submissionIds.add(submissionId);
+  const released = new Set<string>();
+  for await (const feedback of source.list("list_released_feedback", { programId }, ["feedbackId", "submissionId"])) {
+    for (const { feedbackId, submissionId } of feedback) {
+      released.add(feedbackId);
+      submissionIds.add(submissionId);
+    }
   }
+  await source.ifPermitted("ids of feedback that is not released", async () => {
+    const filter = { programId, action: "feedback.prepared" };
+    for await (const entries of source.list("list_audit_entries", filter, auditFields)) {
+      for (const { entityId, submissionId, occurredAt } of entries) {
+        if (entityId === null || submissionId === null || released.has(entityId)) continue;
+        submissionIds.add(submissionId);
+        lists.get("feedback_not_released")?.add({ submissionId, feedbackId: entityId, since: occurredAt });
+      }
+    }
+  });
   return submissionIds;
 }
 
@@ -102,7 +166,7 @@ interface Known {
   readonly withFeedback: ReadonlySet<string> | undefined;
 }
 
-/** Lists the submissions that wait for something. Returns titles of these and of the listed assignments. */
+/** Lists the submissions that wait for something. Returns titles of those that are listed for another reason. */
 async function collectSubmissions(
   source: RecordSource,
   { programId, screeningRequired, assignmentRules }: Program,
@@ -110,15 +174,16 @@ async function collectSubmissions(
   lists: Lists,
 ): Promise<ReadonlyMap<string, string>> {
   const listed = new Set<string>();
-  for (const kind of ["late_review", "conflict"] as const) {
-    for (const { submissionId } of lists.get(kind)?.list() ?? []) if (submissionId) listed.add(submissionId);
+  for (const list of lists.values()) {
+    for (const { submissionId } of list.list()) if (submissionId) listed.add(submissionId);
   }
   const titles = new Map<string, string>();
   const requiredReviews = assignmentRules.reviewsPerSubmission;
-  const fields = ["submissionId", "title", "state", "currentRoundId", "trackId", "submittedAt", "decidedAt"] as const;
+  const shown = ["submissionId", "title", "state", "currentRoundId", "trackId", "version"] as const;
+  const fields = [...shown, "submittedAt", "decidedAt"] as const;
   for await (const submissions of source.list("list_submissions", { programId }, fields)) {
     for (const submission of submissions) {
-      const { submissionId, title, trackId, currentRoundId } = submission;
+      const { submissionId, title, trackId, currentRoundId, version } = submission;
       if (title !== null && listed.has(submissionId)) titles.set(submissionId, title);
       const work = findSubmissionWork(submission, {
         screeningRequired,
@@ -133,6 +198,7 @@ async function collectSubmissions(
         title,
         trackId,
         ...(currentRoundId === null ? {} : { roundId: currentRoundId }),
+        version,
         since,
         ...(detail === undefined ? {} : { detail }),
       });
@@ -169,11 +235,13 @@ async function collectFailedEmail(source: RecordSource, programId: string, lists
 
 const auditFields = ["entityId", "submissionId", "occurredAt"] as const;
 
-async function collectDateConflicts(source: RecordSource, programId: string, lists: Lists): Promise<void> {
-  const trackFields = ["trackId", "intakeOpen", "intakeOpenDate", "intakeCloseDate"] as const;
-  const roundFields = ["roundId", "trackId", "sequence", "startDate", "endDate", "deadline"] as const;
-  const tracks = await loadRows(source.list("list_tracks", { programId }, trackFields));
-  const rounds = await loadRows(source.list("list_rounds", { programId }, roundFields));
-  const conflicts = findDateConflicts(tracks, rounds, Date.parse(source.now));
-  for (const conflict of conflicts) lists.get("contradicting_dates")?.add(conflict);
+function collectDateConflicts({ tracks, rounds }: Places, nowMs: number, lists: Lists): void {
+  const versions = new Map([
+    ...tracks.map(({ trackId, version }) => [trackId, version] as const),
+    ...rounds.map(({ roundId, version }) => [roundId, version] as const),
+  ]);
+  for (const conflict of findDateConflicts(tracks, rounds, nowMs)) {
+    const version = versions.get(conflict.roundId ?? conflict.trackId);
+    lists.get("contradicting_dates")?.add({ ...conflict, ...(version === undefined ? {} : { version }) });
+  }
 }

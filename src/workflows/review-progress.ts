@@ -109,7 +109,7 @@ function createRoundRows(
   roundIds: Iterable<string>,
   known: Known,
 ): Map<string, RoundRow> {
-  const unnamed = [...roundIds].map((roundId) => ({ roundId, name: null, deadline: null }));
+  const unnamed = [...roundIds].map((roundId) => ({ roundId, name: null, trackId: null, track: null, deadline: null }));
   const start = {
     submissions: 0,
     required: known.required === null ? null : 0,
@@ -117,7 +117,10 @@ function createRoundRows(
     missing: known.required === null ? null : 0,
   };
   return new Map(
-    (rounds ?? unnamed).map(({ roundId, name, deadline }) => [roundId, { roundId, name, deadline, ...start }]),
+    (rounds ?? unnamed).map(({ roundId, name, trackId, track, deadline }) => [
+      roundId,
+      { roundId, name, trackId, track, deadline, ...start },
+    ]),
   );
 }
 

@@ -24,7 +24,7 @@ export const get_score_table: WorkflowRunner<"get_score_table"> = async (source,
   const rounds = roundId === undefined ? await read() : await source.ifPermitted("names of rounds", read);
   if (roundId !== undefined && rounds?.length === 0) throw problem("not_found");
   const tables: RoundTable[] = [];
-  for (const round of rounds ?? [{ roundId: roundId ?? "", trackId: undefined, name: null }]) {
+  for (const round of rounds ?? [{ roundId: roundId ?? "", trackId: undefined, name: null, track: null }]) {
     const table = await createTable(source, input, round);
     if (table) tables.push(table);
   }
@@ -43,9 +43,9 @@ interface RoundReviews {
 async function createTable(
   source: RecordSource,
   { programId, trackId, limit }: Scope,
-  round: { readonly roundId: string; readonly trackId: string | undefined; readonly name: string | null },
+  round: Pick<RoundTable, "roundId" | "name" | "track"> & { readonly trackId: string | undefined },
 ): Promise<RoundTable | undefined> {
-  const { roundId, name } = round;
+  const { roundId, name, track } = round;
   const reviews = await collectReviews(source, programId, roundId);
   if (!reviews.rubric) return undefined;
   const { rubric } = reviews;
@@ -69,6 +69,7 @@ async function createTable(
   return {
     roundId,
     name,
+    track,
     submissionCount: ranking.count,
     reviewCount: reviews.count,
     criteria: criteria.map(({ criterionId, label, max, weight }) => ({ criterionId, label, max, weight })),

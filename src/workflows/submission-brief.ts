@@ -10,10 +10,10 @@ import { listRounds } from "./rounds.ts";
 
 export const get_submission_brief: WorkflowRunner<"get_submission_brief"> = async (source, { submissionId }) => {
   const submission = await source.get("get_submission", { submissionId });
-  const { programId, schemaId, schemaVersion: version, currentRoundId } = submission;
+  const { programId, trackId, schemaId, schemaVersion: version, currentRoundId } = submission;
   const permitted = source.ifPermitted.bind(source);
   const program = await permitted("the programme", () => source.get("get_program", { programId }));
-  const rounds = await permitted("names of rounds", () => listRounds(source, { programId }));
+  const rounds = await permitted("names of rounds", () => listRounds(source, { programId, trackId }));
   const schema = await permitted("labels of answers", () => source.get("get_schema", { schemaId, version }));
   const files = await permitted("files", () =>
     loadRows(source.list("list_submission_files", { submissionId }, fileFields)),
@@ -40,6 +40,7 @@ export const get_submission_brief: WorkflowRunner<"get_submission_brief"> = asyn
   return {
     ...toHead(submission),
     program: program?.name ?? null,
+    track: rounds?.[0]?.track ?? null,
     round: rounds?.find(({ roundId }) => roundId === currentRoundId)?.name ?? null,
     answers: listAnswers(submission.fields, schema?.fields),
     ...Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)),

@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import type { Assignment } from "../../src/contract/assignments.ts";
 import type { Feedback } from "../../src/contract/feedback.ts";
 import { isOperationName } from "../../src/contract/index.ts";
+import type { Round, Track } from "../../src/contract/programs.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
 import { hasAddress } from "./addresses.ts";
 import { openScene, readData, type Scene, seedReviewing } from "./scene.ts";
 
@@ -30,6 +32,8 @@ async function seedWork(scene: Scene) {
     released: true,
     releasedAt: clock.now().toISOString(),
   });
+  const [, unreleased] = (await list("list_submissions", { programId, state: "ELIMINATED" })) as Submission[];
+  const feedbackId = await prepareFeedback(server, unreleased?.submissionId ?? "");
   const dates = { startDate: "2026-12-10T00:00:00.000Z", deadline: "2026-12-20T00:00:00.000Z" };
   await seed.round({ programId, trackId, sequence: 3, ...dates, endDate: "2026-12-15T00:00:00.000Z" });
   for (const status of ["failed", "bounced", "sent"] as const) {
@@ -40,7 +44,15 @@ async function seedWork(scene: Scene) {
   await recordEmail(scene, emailSendId, "failed");
   clock.advance(60_000);
   await recordEmail(scene, emailSendId, "requeued");
-  return { programId };
+  return { programId, feedbackId };
+}
+
+async function prepareFeedback({ app, businessId }: TestServer, submissionId: string): Promise<string> {
+  const written = await app.portalServices?.portal.act(businessId, "prepare_feedback", {
+    submissionId,
+    body: "Well done",
+  });
+  return written?.feedbackId ?? "";
 }
 
 /** Records the result of an attempt as the mail worker does. */
@@ -65,7 +77,7 @@ async function recordEmail({ server }: Scene, emailSendId: string, result: strin
 
 test("open work is that of a join of the lists, embedded and remote, each kind with the tools that do it", async () => {
   const scene = await openScene();
-  const { programId } = await seedWork(scene);
+  const { programId, feedbackId } = await seedWork(scene);
   const { work } = (await scene.ask("list_open_work", { programId, limit: 500 })) as { work: Work[] };
   const rowsOf = (kind: string) => work.find((each) => each.kind === kind)?.rows ?? [];
   const idsOf = (kind: string, name = "submissionId") =>
@@ -116,7 +128,57 @@ test("open work is that of a join of the lists, embedded and remote, each kind w
     expect(count).toBe(rows.length);
     for (const tool of tools) expect(isOperationName(tool), tool).toBe(true);
   }
+  expect(rowsOf("feedback_not_released").filter((row) => row["feedbackId"] === feedbackId)).toHaveLength(1);
+  for (const row of rowsOf("feedback_not_released")) {
+    expect(row["detail"]).toBe(row["feedbackId"] === undefined ? "no feedback is known" : undefined);
+  }
+  const tracks = (await list("list_tracks", { programId })) as Track[];
+  const rounds = (await list("list_rounds", { programId })) as Round[];
+  for (const row of work.flatMap(({ rows }) => rows)) {
+    const round = rounds.find(({ roundId }) => roundId === row["roundId"]);
+    expect(row["round"]).toBe(round?.name);
+    expect(row["track"]).toBe(tracks.find(({ trackId }) => trackId === row["trackId"])?.name);
+    if (round) expect(row["trackId"]).toBe(round.trackId);
+  }
   expect(work).toHaveLength(8);
+});
+
+test("a row has the ids and the version that the tool to call next needs", async () => {
+  const scene = await openScene();
+  const { programId, feedbackId } = await seedWork(scene);
+  const agent = scene.agents.embedded;
+  const findRow = async (kind: string) => {
+    const { work } = await scene.ask("list_open_work", { programId, kinds: [kind], limit: 500 });
+    expect(work.map((each: Work) => each.kind)).toEqual([kind]);
+    return work[0].rows[0];
+  };
+  const call = async (name: string, args: Record<string, unknown>) => {
+    const result = await agent.call(name, args);
+    const { confirmation } = result.structuredContent ?? {};
+    return readData(confirmation ? await agent.call(name, { ...args, confirmation: confirmation.token }) : result);
+  };
+  const { submissionId, version } = await findRow("unscreened");
+  await call("screen_submission", { submissionId, version, eligible: true });
+  const { trackId, roundId, ...dates } = await findRow("contradicting_dates");
+  const endDate = "2026-12-30T00:00:00.000Z";
+  await call("update_round", { programId, trackId, roundId, version: dates.version, endDate });
+  const conflict = await findRow("conflict");
+  const { reviewerId: newReviewerId } = await scene.server.seed.reviewer({ programIds: [programId] });
+  const { assignmentId } = conflict;
+  await call("reassign_assignment", { assignmentId, version: conflict.version, newReviewerId });
+  const { work } = await scene.ask("list_open_work", { programId, kinds: ["feedback_not_released"], limit: 500 });
+  expect(work[0].rows.map((row: Record<string, unknown>) => row["feedbackId"])).toContain(feedbackId);
+  await call("release_feedback", { feedbackId });
+  const after = await scene.ask("list_open_work", { programId, kinds: ["feedback_not_released"], limit: 500 });
+  expect(after.work[0].count).toBe(work[0].count - 1);
+});
+
+test("only the wanted kinds are read, so other scopes are not needed", async () => {
+  const scene = await openScene({}, ["programs:read", "tracks:read", "rounds:read"]);
+  const { programId } = await seedWork(scene);
+  const open = await scene.ask("list_open_work", { programId, kinds: ["contradicting_dates"] });
+  expect(open.work.map(({ kind }: Work) => kind)).toEqual(["contradicting_dates"]);
+  expect(open).not.toHaveProperty("omitted");
 });
 
 test("a programme in which nothing waits has no open work", async () => {
@@ -131,10 +193,11 @@ test("work that the token may not read is left out, and said, and no address is 
   const open = await scene.ask("list_open_work", { programId });
   expect(open.work.map(({ kind }: Work) => kind)).toEqual(["late_review", "conflict"]);
   expect(open.omitted.map(({ scope }: { scope: string }) => scope)).toEqual([
-    "feedback:read",
-    "submissions:read",
-    "audit:read",
     "tracks:read",
+    "rounds:read",
+    "feedback:read",
+    "audit:read",
+    "submissions:read",
     "reviewers:read",
   ]);
   expect(hasAddress(JSON.stringify(open))).toBe(false);

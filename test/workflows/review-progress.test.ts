@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Assignment } from "../../src/contract/assignments.ts";
-import type { Round } from "../../src/contract/programs.ts";
+import type { Round, Track } from "../../src/contract/programs.ts";
 import type { Review } from "../../src/contract/reviews.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { hasAddress } from "./addresses.ts";
@@ -17,6 +17,9 @@ async function join({ server, list }: Scene, programId: string, { trackId, round
   const reviews = (await list("list_reviews")) as Review[];
   const submissions = (await list("list_submissions", { programId })) as Submission[];
   const rounds = ((await list("list_rounds", { programId })) as Round[]).filter(isWanted);
+  const tracks = new Map(
+    ((await list("list_tracks", { programId })) as Track[]).map(({ trackId, name }) => [trackId, name]),
+  );
   const isOpen = ({ status }: Assignment) => ["assigned", "accepted", "conflict"].includes(status);
   const count = (own: readonly Assignment[]) => ({
     assigned: own.filter((one) => isOpen(one) || one.status === "completed").length,
@@ -50,10 +53,10 @@ async function join({ server, list }: Scene, programId: string, { trackId, round
         b.missing - a.missing ||
         (a.submissionId < b.submissionId ? -1 : a.submissionId > b.submissionId ? 1 : a.roundId < b.roundId ? -1 : 1),
     ),
-    rounds: rounds.map(({ roundId, name, deadline }) => {
+    rounds: rounds.map(({ roundId, name, trackId, deadline }) => {
       const own = rows.filter((row) => row.roundId === roundId);
       const sums = Object.fromEntries(names.map((each) => [each, sum(own, each)]));
-      return { roundId, name, deadline, submissions: own.length, ...sums };
+      return { roundId, name, trackId, track: tracks.get(trackId), deadline, submissions: own.length, ...sums };
     }),
     reviewers: [...Map.groupBy(assignments, ({ reviewerId }) => reviewerId)].map(([reviewerId, own]) => ({
       reviewerId,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { personal } from "../definition/field-annotations.ts";
-import { Id, Timestamp } from "../definition/fields.ts";
+import { Id, Timestamp, Version } from "../definition/fields.ts";
 import { gaps, RowLimit, workflow } from "../definition/workflow.ts";
 
 export const WorkKind = z.enum([
@@ -30,11 +30,16 @@ export const OpenWork = z.object({
           submissionId: Id.optional(),
           title: personal(z.string().nullable()).optional(),
           trackId: Id.optional(),
+          track: z.string().optional(),
           roundId: Id.optional(),
+          round: z.string().optional(),
           assignmentId: Id.optional(),
           reviewerId: Id.optional(),
           reviewer: personal(z.string()).optional(),
+          feedbackId: Id.optional(),
           emailSendId: Id.optional(),
+          /** Of the submission, assignment, round or track that the tools change. */
+          version: Version.optional(),
           since: Timestamp.nullable().optional(),
           detail: z.string().optional(),
         }),
@@ -47,8 +52,7 @@ export type OpenWork = z.output<typeof OpenWork>;
 
 export const list_open_work = workflow({
   summary: "List what needs doing in a programme now, with the tools that do it",
-  description:
-    "Submissions to screen, advance or assign, late reviews, conflicts, feedback, failed e-mail, contradicting dates.",
+  description: "Rows have the ids and the version that the tools take.",
   path: "/programs/{programId}/open-work",
   scope: "programs:read",
   reads: [
@@ -61,7 +65,10 @@ export const list_open_work = workflow({
     "list_released_feedback",
     "list_audit_entries",
   ],
-  query: { limit: RowLimit.default(20) },
+  query: {
+    kinds: z.array(WorkKind).min(1).max(WorkKind.options.length).optional(),
+    limit: RowLimit.default(20),
+  },
   data: OpenWork,
   audit: "program.open_work_listed",
   errors: ["not_found"],

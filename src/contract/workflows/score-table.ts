@@ -17,6 +17,7 @@ export const ScoreTable = z.object({
     z.object({
       roundId: Id,
       name: z.string().nullable(),
+      track: z.string().nullable(),
       submissionCount: count,
       reviewCount: count,
       criteria: z.array(z.object({ criterionId: Id, label: z.string().nullable(), max: score, weight: score })),
@@ -47,7 +48,7 @@ export const get_score_table = workflow({
   description: "Of submitted reviews, a table for each round, best first.",
   path: "/programs/{programId}/score-table",
   scope: "reviews:read",
-  reads: ["list_reviews", "list_rounds", "list_submissions", "get_rubric"],
+  reads: ["list_reviews", "list_rounds", "list_tracks", "list_submissions", "get_rubric"],
   query: { trackId: Id.optional(), roundId: Id.optional(), limit: RowLimit.default(50) },
   data: ScoreTable,
   audit: "program.score_table_read",

@@ -30,6 +30,7 @@ export const SubmissionBrief = z.object({
   program: z.string().nullable(),
   trackId: Id,
   currentRoundId: Id.nullable(),
+  track: z.string().nullable(),
   round: z.string().nullable(),
   /** The answers in the form's order. */
   answers: z.array(z.object({ fieldId: Id, label: z.string().nullable(), value: freeForm(personal(z.unknown())) })),
@@ -104,6 +105,7 @@ export const get_submission_brief = workflow({
     "get_schema",
     "get_rubric",
     "list_rounds",
+    "list_tracks",
     "list_submission_files",
     "list_submission_supplements",
     "list_assignments",

@@ -64,7 +64,7 @@ interface ReviewState {
   readonly requiredReviews: number;
   /** Active reviews of the submission in its round, without conflicts; undefined if not known. */
   readonly reviewers: number | undefined;
-  /** Whether feedback was released; undefined if not known. */
+  /** Whether there is feedback, released or not; undefined if not known. */
   readonly hasFeedback: boolean | undefined;
 }
 
@@ -84,7 +84,9 @@ export function findSubmissionWork(submission: ReviewedSubmission, review: Revie
     case "ELIMINATED":
     case "FINALIST":
     case "WINNER":
-      return review.hasFeedback === false ? { kind: "feedback_not_released", since: decidedAt } : undefined;
+      return review.hasFeedback === false
+        ? { kind: "feedback_not_released", since: decidedAt, detail: "no feedback is known" }
+        : undefined;
     default:
       return undefined;
   }

@@ -65,7 +65,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   find_duplicate_persons: 76,
   get_review_progress: 106,
   get_score_table: 106,
-  list_open_work: 100,
+  list_open_work: 136,
   get_submission_brief: 86,
   list_reviewer_candidates: 120,
   get_history: 124,
