@@ -23,6 +23,7 @@ const suites = [
   "upstream",
   "webhook-receiver",
   "webhooks",
+  "workflows",
 ];
 
 /** Tests that run the built program on its own files, or choose their database themselves. */

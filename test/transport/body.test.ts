@@ -28,6 +28,7 @@ test("a client that disconnects while its large body waits does not block the ca
   finish(read, large);
   finish(next, large);
   expect((await settled).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  await expect(bodies[1]).rejects.toMatchObject({ code: "invalid_json" });
 });
 
 test("requests without a body do not wait for a large body of the same caller", async () => {

@@ -143,7 +143,7 @@ export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
 function openPools(pg: typeof Driver, options: PoolOptions) {
   const { guard } = options;
   const pools = new Map<Route, Pool>();
-  let closed = false;
+  let ending: Promise<unknown> | undefined;
 
   class Client extends pg.Client {
     constructor(config?: ClientConfig) {
@@ -172,7 +172,7 @@ function openPools(pg: typeof Driver, options: PoolOptions) {
 
   async function connectBy(route: Route): Promise<PoolClient> {
     for (;;) {
-      if (closed) throw new Error("The database is closed");
+      if (ending) throw new Error("The database is closed");
       const client = await getPool(route).connect();
       if (guard.isCurrent(client)) return client;
       client.release(true);
@@ -182,10 +182,10 @@ function openPools(pg: typeof Driver, options: PoolOptions) {
   return {
     connectBy,
     isOpen: () => [...pools.values()].some((pool) => pool.totalCount > 0),
-    isClosed: () => closed,
+    isClosed: () => ending !== undefined,
     async end() {
-      closed = true;
-      await Promise.all([...pools.values()].map((pool) => pool.end()));
+      ending ??= Promise.all([...pools.values()].map((pool) => pool.end()));
+      await ending;
     },
   };
 }

@@ -1,15 +1,18 @@
 import type { IncomingMessage } from "node:http";
 import { limits } from "../../contract/access/limits.ts";
 import { unboundedIssues } from "../../contract/definition/storable.ts";
-import { problem, validationProblem } from "../../contract/errors.ts";
+import { type Problem, problem, validationProblem } from "../../contract/errors.ts";
 import { findJsonExcess } from "../../lib/bounded-json.ts";
 import { createTaskQueue } from "./body-queue.ts";
 
-/** Reads a request's body. Returns undefined if it is larger than `maxBytes`, and then stops reading. */
+/**
+ * Reads a request's body. Returns undefined if it is larger than `maxBytes`, and then stops reading.
+ * @throws Problem `invalid_json` if the client disconnects before the end
+ */
 export function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
   // Its client left before the reading began: no event follows.
-  if (request.destroyed) return Promise.reject(new Error("The request ended before its body"));
+  if (request.destroyed) return Promise.reject(createTruncationProblem());
   // Events, since async iteration costs as much as the rest of a small request.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -20,11 +23,15 @@ export function readBytes(request: IncomingMessage, maxBytes: number): Promise<B
       else resolve(void request.pause());
     });
     request.on("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    request.on("error", reject);
+    request.on("error", () => reject(createTruncationProblem()));
     request.on("close", () => {
-      if (!request.readableEnded) reject(new Error("The request ended before its body"));
+      if (!request.readableEnded) reject(createTruncationProblem());
     });
   });
+}
+
+function createTruncationProblem(): Problem {
+  return problem("invalid_json", undefined, "The request ended before its body.");
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -64,7 +71,7 @@ export interface BodyReaderOptions {
 /**
  * Reads a request's body. Reads one large body of each caller at a time, because reading and parsing slow down all
  * other requests; TCP holds back the rest.
- * @throws Problem `payload_too_large`, `rate_limited`
+ * @throws Problem `payload_too_large`, `rate_limited`, `invalid_json`
  */
 export type ReadBody = (caller: string, request: IncomingMessage) => Promise<Buffer>;
 

@@ -41,6 +41,9 @@ export function send(url: string, options: RequestOptions, body?: string | Buffe
     });
   });
   request.on("error", reject);
+  // Node announces no length for a DELETE, whose body would then be read as the next request.
+  if (body !== undefined && !request.hasHeader("transfer-encoding"))
+    request.setHeader("content-length", request.getHeader("content-length") ?? Buffer.byteLength(body));
   request.end(body);
   return promise;
 }
