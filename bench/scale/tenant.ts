@@ -64,7 +64,7 @@ export function* tenant(maker: Maker, share: number, size: number): Generator<Fi
     position: 0,
   };
   yield ["businesses", { businessId, name: `Organisation ${share}`, createdAt: isoOf(startMs) }];
-  yield ["turns", { businessId, turn: 0 }];
+  yield ["tenantSequences", { businessId, commitNumber: 0 }];
   yield tokenOf(maker, made, startMs);
   yield* calls(maker, made, startMs);
   // Each reviewer reads about as many submissions at any size.

@@ -37,7 +37,7 @@ export function* traces(
       occurredAt,
     });
     tenant.position += 1;
-    yield ["audit", { ...named(auditSource.codec.names, values), kind: "change", turn: tenant.position }];
+    yield ["audit", { ...named(auditSource.codec.names, values), kind: "change", commitNumber: tenant.position }];
   }
   if (maker.random() < 0.5) return;
   const values = auditSource.codec.encode({
@@ -48,7 +48,7 @@ export function* traces(
     status: 200,
     occurredAt: isoOf(atMs + 9),
   });
-  yield ["audit", { ...named(auditSource.codec.names, values), kind: "access", turn: null }];
+  yield ["audit", { ...named(auditSource.codec.names, values), kind: "access", commitNumber: null }];
   const eventId = maker.newId("evt", atMs);
   const eventType = maker.random() < 0.99 ? "submission.draft_created" : "submission.withdrawn";
   const timestamp = isoOf(atMs);
@@ -63,7 +63,7 @@ export function* traces(
       payload,
       position: tenant.position,
       submissionId,
-      turn: tenant.position,
+      commitNumber: tenant.position,
     },
   ];
 }

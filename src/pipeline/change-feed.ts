@@ -28,10 +28,10 @@ export interface Watch {
 
 /** The start of a watch, so that it can continue an earlier one. */
 export interface WatchPosition {
-  /** The watch reports commits of later turns by itself. */
-  readonly turn: number;
-  /** Reports the changes that were committed between an earlier turn and this one. */
-  since(turn: number): Promise<void>;
+  /** The watch reports later commits by itself. */
+  readonly commitNumber: number;
+  /** Reports the changes that were committed after an earlier commit and up to this one. */
+  since(commitNumber: number): Promise<void>;
 }
 
 export interface ChangeFeed {
@@ -55,31 +55,34 @@ const pollMs = 400;
 export const maxChanges = 5_000;
 export const maxFeedWatchers = 4_096;
 
-/** The changes of one transaction, with its turn (see `Reader.lastTurn`). */
+/** The changes of one transaction, with the number of its commit (see `Reader.lastCommitNumber`). */
 interface TrailEntry {
-  readonly turn: number;
+  readonly commitNumber: number;
   readonly changes: readonly RecordChange[];
 }
 
 /** Reads changes, oldest first. */
-type Trail = (reader: Reader, afterTurn: number, limit: number) => Promise<readonly TrailEntry[]>;
+type Trail = (reader: Reader, afterCommitNumber: number, limit: number) => Promise<readonly TrailEntry[]>;
 
 const trails: readonly Trail[] = [
-  async function audit(reader, afterTurn, limit) {
-    const entries = await reader.changesAfter(afterTurn, limit);
-    return entries.map(({ auditId: _, occurredAt: __, turn, ...change }) => ({ turn, changes: [change] }));
+  async function audit(reader, afterCommitNumber, limit) {
+    const entries = await reader.changesAfter(afterCommitNumber, limit);
+    return entries.map(({ auditId: _, occurredAt: __, commitNumber, ...change }) => ({
+      commitNumber,
+      changes: [change],
+    }));
   },
-  async function events(reader, afterTurn, limit) {
-    const entries = await reader.eventsAfter(afterTurn, limit);
-    return entries.map((entry) => ({ turn: entry.turn ?? 0, changes: listRecordChanges(entry) }));
+  async function events(reader, afterCommitNumber, limit) {
+    const entries = await reader.eventsAfter(afterCommitNumber, limit);
+    return entries.map((entry) => ({ commitNumber: entry.commitNumber ?? 0, changes: listRecordChanges(entry) }));
   },
 ];
 
-/** A trail of one tenant and the turn up to which it was read. */
+/** A trail of one tenant and the number of the commit up to which it was read. */
 interface Tail {
   readonly trail: Trail;
   readonly businessId: string;
-  turn: number;
+  commitNumber: number;
 }
 
 interface Follower {
@@ -117,17 +120,17 @@ class TrailFeed implements ChangeFeed {
     this.#followers.add(follower);
     const tails = this.#tails.get(businessId) ?? startTails(this.#deps, businessId);
     this.#tails.set(businessId, tails);
-    let turn: number;
+    let commitNumber: number;
     try {
-      turn = Math.min(...(await tails).map((tail) => tail.turn));
+      commitNumber = Math.min(...(await tails).map((tail) => tail.commitNumber));
     } catch (error) {
       this.#tails.delete(businessId);
       this.#leave(follower);
       throw error;
     }
     this.#arm();
-    const listSince = (earlier: number) => this.#catchUp(follower, earlier, turn);
-    return { scopes: follower.scopes, position: { turn, since: listSince }, stop: () => this.#leave(follower) };
+    const listSince = (earlier: number) => this.#catchUp(follower, earlier, commitNumber);
+    return { scopes: follower.scopes, position: { commitNumber, since: listSince }, stop: () => this.#leave(follower) };
   }
 
   async close(): Promise<void> {
@@ -137,11 +140,11 @@ class TrailFeed implements ChangeFeed {
     await this.#polling;
   }
 
-  async #catchUp(follower: Follower, afterTurn: number, turn: number): Promise<void> {
+  async #catchUp(follower: Follower, afterCommitNumber: number, commitNumber: number): Promise<void> {
     const reader = this.#deps.store.reader(follower.businessId);
     for (const trail of trails) {
-      const entries = await trail(reader, afterTurn, maxChanges + 1);
-      const missed = entries.filter((entry) => entry.turn <= turn).flatMap(({ changes }) => changes);
+      const entries = await trail(reader, afterCommitNumber, maxChanges + 1);
+      const missed = entries.filter((entry) => entry.commitNumber <= commitNumber).flatMap(({ changes }) => changes);
       const changes = entries.length > maxChanges ? "many" : missed;
       if (changes.length > 0) this.#notify([follower], (watcher) => watcher.changed(changes));
     }
@@ -206,25 +209,25 @@ class TrailFeed implements ChangeFeed {
   #leave(follower: Follower): void {
     this.#followers.delete(follower);
     const { businessId } = follower;
-    // A later watcher must start at its own turn, not where the last one stopped.
+    // A later watcher must start at its own position, not where the last one stopped.
     if (![...this.#followers].some((other) => other.businessId === businessId)) this.#tails.delete(businessId);
   }
 }
 
 async function startTails({ store }: ChangeFeedDeps, businessId: string): Promise<Tail[]> {
-  const turn = await store.reader(businessId).lastTurn();
-  return trails.map((trail) => ({ trail, businessId, turn }));
+  const commitNumber = await store.reader(businessId).lastCommitNumber();
+  return trails.map((trail) => ({ trail, businessId, commitNumber }));
 }
 
-/** Reads the changes since the last poll. Turns follow the order of commits, so none can appear before one already read. */
+/** Reads the changes since the last poll. Numbers follow the order of commits, so none can appear before one already read. */
 async function readOn({ store }: ChangeFeedDeps, tail: Tail): Promise<readonly RecordChange[] | "many"> {
   const reader = store.reader(tail.businessId);
-  const last = await reader.lastTurn();
-  if (last === tail.turn) return [];
-  const entries = await tail.trail(reader, tail.turn, maxChanges + 1);
+  const last = await reader.lastCommitNumber();
+  if (last === tail.commitNumber) return [];
+  const entries = await tail.trail(reader, tail.commitNumber, maxChanges + 1);
   const many = entries.length > maxChanges;
   // A transaction may commit between the two reads.
-  tail.turn = many ? last : Math.max(last, entries.at(-1)?.turn ?? 0);
+  tail.commitNumber = many ? last : Math.max(last, entries.at(-1)?.commitNumber ?? 0);
   return many ? "many" : entries.flatMap(({ changes }) => changes);
 }
 

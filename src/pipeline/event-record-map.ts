@@ -2,7 +2,7 @@ import type { ChangeEntry } from "../store/port.ts";
 import type { LogEntry } from "../store/queues/event-log.ts";
 
 /** Identifies a changed record by its type and ids, without personal data. */
-export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt" | "turn"> {
+export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt" | "commitNumber"> {
   /** Present for an entry of the event log. */
   readonly eventType?: string;
 }

@@ -3,12 +3,12 @@ import { auditSource, type Db, type PreparedStatement, prepareQuery, type Statem
 import type { Stored } from "./queries/codec.ts";
 
 const { codec } = auditSource;
-const columns = [...codec.names, "kind", "turn"];
+const columns = [...codec.names, "kind", "commitNumber"];
 
 /** Returns an entry's values in the order of the columns. `kind` distinguishes changes from requests that changed nothing. */
-function toAuditValues(entry: AuditEntry, turn: number | null): Stored[] {
+function toAuditValues(entry: AuditEntry, commitNumber: number | null): Stored[] {
   const values = codec.encode(entry);
-  if (entry.status === null) values.push("change", turn);
+  if (entry.status === null) values.push("change", commitNumber);
   else values.push("access", null);
   return values;
 }
@@ -18,8 +18,13 @@ export function toAccessValues(entry: AuditEntry): Stored[] {
   return toAuditValues(entry, null);
 }
 
-export async function insertAudit(db: Db, statements: Statements, entry: AuditEntry, turn: number): Promise<void> {
-  await statements.insert("audit", columns)(db, ...toAuditValues(entry, turn));
+export async function insertAudit(
+  db: Db,
+  statements: Statements,
+  entry: AuditEntry,
+  commitNumber: number,
+): Promise<void> {
+  await statements.insert("audit", columns)(db, ...toAuditValues(entry, commitNumber));
 }
 
 /**

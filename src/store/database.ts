@@ -58,7 +58,7 @@ export const changeSource: Source<ChangeEntry> = {
       entityId: true,
       programId: true,
       submissionId: true,
-    }).extend({ turn: z.int() }),
+    }).extend({ commitNumber: z.int() }),
   ),
 };
 

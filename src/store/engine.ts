@@ -16,7 +16,10 @@ export type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
  * Runs work on the records of one tenant in a transaction. The transactions of a tenant run one after the other,
  * across all processes, and are numbered in the order of their commits.
  */
-export type TransactSerially = <R>(businessId: string, work: (db: Db, turn: number) => Promise<R>) => Promise<R>;
+export type TransactSerially = <R>(
+  businessId: string,
+  work: (db: Db, commitNumber: number) => Promise<R>,
+) => Promise<R>;
 
 /** A database as the store uses it. */
 export interface Engine {
@@ -57,13 +60,13 @@ export interface Engine {
 /** Returns an engine whose transactions are part of one open transaction. */
 export function createNestedEngine(db: Db): Engine {
   const within: Transact = (work) => work(db);
-  const takeTurn = prepareCommitSequence(db);
+  const takeCommitNumber = prepareCommitSequence(db);
   return {
     write: db,
     read: db,
     transact: within,
     transactRelaxed: within,
-    transactSerially: async (businessId, work) => work(db, await takeTurn(db, businessId)),
+    transactSerially: async (businessId, work) => work(db, await takeCommitNumber(db, businessId)),
     transactExclusively: within,
     snapshot: within,
     async runAll(statement, rows) {

@@ -32,9 +32,9 @@ export function instrumentEngine(engine: Engine, system: "sqlite" | "postgresql"
     transactRelaxed: instrumentTransact(engine.transactRelaxed),
     transactSerially: (businessId, work) =>
       watch((begun) =>
-        engine.transactSerially(businessId, (db, turn) => {
+        engine.transactSerially(businessId, (db, commitNumber) => {
           begun();
-          return work(db, turn);
+          return work(db, commitNumber);
         }),
       ),
   };

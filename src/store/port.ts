@@ -88,13 +88,13 @@ export interface Reader {
   pageAudit(filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>>;
   getAudit(auditId: string): Promise<AuditEntry | undefined>;
   /** Returns the number of the tenant's last commit. Audit entries and events carry the number of their commit. */
-  lastTurn(): Promise<number>;
+  lastCommitNumber(): Promise<number>;
   /** Returns at most `limit` changes of later commits, in their order. */
-  changesAfter(turn: number, limit: number): Promise<ChangeEntry[]>;
+  changesAfter(commitNumber: number, limit: number): Promise<ChangeEntry[]>;
   /** Returns one page of events: the tenant's own and those received by webhooks. */
   pageEvents(filter: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>>;
   /** Returns at most `limit` log entries of later commits, in their order. */
-  eventsAfter(turn: number, limit: number): Promise<LogEntry[]>;
+  eventsAfter(commitNumber: number, limit: number): Promise<LogEntry[]>;
   count<T extends TableName>(table: T, query: Query<T>): Promise<number>;
   /** Counts rows by the value of a column. Rows without a value are not counted. */
   countBy<T extends TableName>(table: T, column: ScalarColumns<T>, query: Query<T>): Promise<Map<string, number>>;
@@ -103,7 +103,7 @@ export interface Reader {
 /** The fields of an audit entry that identify the changed record. */
 export interface ChangeEntry
   extends Pick<AuditEntry, "auditId" | "occurredAt" | "entityType" | "entityId" | "programId" | "submissionId"> {
-  readonly turn: number;
+  readonly commitNumber: number;
 }
 
 export interface AuditFilter {

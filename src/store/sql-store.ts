@@ -67,8 +67,10 @@ class SqlStore implements Store {
     this.mailQueue = createMailQueue(read, transact);
     this.sessions = createSessionStore(engine);
     this.peers = createPeers(engine);
-    const lastTurn = prepareQuery(read.selectFrom("turns").select("turn").where("businessId", "=", ""));
-    this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor"), lastTurn };
+    const lastCommitNumber = prepareQuery(
+      read.selectFrom("tenantSequences").select("commitNumber").where("businessId", "=", ""),
+    );
+    this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor"), lastCommitNumber };
     this.#tokenBySha256 = createTokenCache(read, revision);
     this.#append = prepareAppend(write);
     this.#touch = prepareQuery(
@@ -85,8 +87,8 @@ class SqlStore implements Store {
   }
 
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R> {
-    return this.#engine.transactSerially(actor.businessId, (db, turn) =>
-      work(new SqlTransaction(db, this.#shared, actor, turn)),
+    return this.#engine.transactSerially(actor.businessId, (db, commitNumber) =>
+      work(new SqlTransaction(db, this.#shared, actor, commitNumber)),
     );
   }
 

@@ -9,14 +9,16 @@ import { type Db, type PreparedStatement, prepareQuery } from "./database.ts";
  * @returns a function that returns the commit number: one more than that of the tenant's last transaction
  */
 export function prepareCommitSequence(db: Db): (transaction: Db, businessId: string) => Promise<number> {
-  const turn: PreparedStatement = prepareQuery(
+  const increment: PreparedStatement = prepareQuery(
     db
-      .insertInto("turns")
-      .values({ businessId: "", turn: sql.lit(1) })
+      .insertInto("tenantSequences")
+      .values({ businessId: "", commitNumber: sql.lit(1) })
       .onConflict((conflict) =>
-        conflict.column("businessId").doUpdateSet({ turn: sql`${sql.ref("turns.turn")} + ${sql.lit(1)}` }),
+        conflict
+          .column("businessId")
+          .doUpdateSet({ commitNumber: sql`${sql.ref("tenantSequences.commitNumber")} + ${sql.lit(1)}` }),
       )
-      .returning("turn"),
+      .returning("commitNumber"),
   );
-  return async (transaction, businessId) => Number((await turn(transaction, businessId)).rows[0]?.[0]);
+  return async (transaction, businessId) => Number((await increment(transaction, businessId)).rows[0]?.[0]);
 }

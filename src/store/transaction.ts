@@ -29,14 +29,14 @@ const listedByChange: ReadonlySet<TableName> = new Set(["submissions", "persons"
 export class SqlTransaction extends SqlReader implements PipelineTransaction {
   readonly changes: Change[] = [];
   readonly #actor: Actor;
-  readonly #turn: number;
+  readonly #commitNumber: number;
   readonly #stamps = new Map<TableName, Promise<string>>();
   #savepoints = 0;
 
-  constructor(db: Db, shared: ReaderDeps, actor: Actor, turn: number) {
+  constructor(db: Db, shared: ReaderDeps, actor: Actor, commitNumber: number) {
     super(db, shared, actor.businessId);
     this.#actor = actor;
-    this.#turn = turn;
+    this.#commitNumber = commitNumber;
   }
 
   async insert<T extends TableName>(table: T, row: NewRow<T>): Promise<Row<T>> {
@@ -119,7 +119,7 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
     for (const entry of entries) {
       const programId = entry.programId ?? (await this.#programOf(entry.submissionId));
       const own = { ...entry, businessId: this.businessId, programId };
-      await insertAudit(this.db, this.shared.statements, own, this.#turn);
+      await insertAudit(this.db, this.shared.statements, own, this.#commitNumber);
     }
   }
 
@@ -130,13 +130,22 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
       .select((eb) => eb.fn.max("position").as("last"))
       .where("businessId", "=", this.businessId)
       .executeTakeFirstOrThrow();
-    const columns = ["businessId", "position", "eventId", "eventType", "timestamp", "submissionId", "payload", "turn"];
+    const columns = [
+      "businessId",
+      "position",
+      "eventId",
+      "eventType",
+      "timestamp",
+      "submissionId",
+      "payload",
+      "commitNumber",
+    ];
     const insert = this.shared.statements.insert("events", columns);
     let position = Number(last ?? 0);
     const inserts = events.map((event) => {
       const { eventId, eventType, timestamp } = event;
       const submissionId = getSubmissionId(event) ?? null;
-      const named = [eventId, eventType, timestamp, submissionId, JSON.stringify(event), this.#turn];
+      const named = [eventId, eventType, timestamp, submissionId, JSON.stringify(event), this.#commitNumber];
       return insert(this.db, this.businessId, ++position, ...named);
     });
     await Promise.all(inserts);

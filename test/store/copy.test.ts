@@ -162,7 +162,7 @@ test("a source that is written to is copied as it was at one moment, and the cop
   const store = await openStore({ database: from });
   const { seed, write } = benchOf(store);
   const { programId } = await seed.program({ programId: "prg_zz", year: 2000 });
-  const before = await store.reader("biz_one").lastTurn();
+  const before = await store.reader("biz_one").lastCommitNumber();
   let copying = true;
   const writing = (async () => {
     while (copying) {
@@ -182,9 +182,9 @@ test("a source that is written to is copied as it was at one moment, and the cop
     .select("year")
     .where("programId", "=", programId)
     .execute();
-  const [turns] = await engine.read.selectFrom("turns").select("turn").execute();
+  const [sequence] = await engine.read.selectFrom("tenantSequences").select("commitNumber").execute();
   await engine.close();
-  expect(Number(turns?.["turn"]) - before).toBe(Number(program?.["year"]) - 2000);
+  expect(Number(sequence?.["commitNumber"]) - before).toBe(Number(program?.["year"]) - 2000);
   await store.close();
 
   const { tables, resumed } = await copyDatabase(between(from, to));

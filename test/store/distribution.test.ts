@@ -126,7 +126,7 @@ test.each(engines)("nor do statements on %s use it, from the first start on", as
   await close();
   const statements = recorded();
   expect(statements.length).toBeGreaterThan(100);
-  expect(statements.some((statement) => /insert into "turns"/.test(statement))).toBe(true);
+  expect(statements.some((statement) => /insert into "tenantSequences"/.test(statement))).toBe(true);
   expect(statements.filter((statement) => lacking.test(statement))).toEqual([]);
 });
 

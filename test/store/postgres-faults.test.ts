@@ -215,7 +215,7 @@ describe("waiting", () => {
     const holder = new pg.Client(database);
     await holder.connect();
     onTestFinished(() => holder.end());
-    await holder.query("begin; update turns set turn = turn + 1");
+    await holder.query('begin; update "tenantSequences" set "commitNumber" = 1');
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);
     onTestFinished(() => clearInterval(timer));

@@ -82,7 +82,7 @@ export function processes(make: () => Promise<string>): void {
     }
   });
 
-  test("show whoever reads on by change, or by turn, all that they write, whatever their clocks say", async () => {
+  test("show a reader that continues after a commit number all that they write, whatever their clocks say", async () => {
     const database = await make();
     const [one, two, third] = [await opened(database), await opened(database), await opened(database)];
     const reader = third.reader("biz_one");
@@ -95,13 +95,13 @@ export function processes(make: () => Promise<string>): void {
         seen.persons.add(personId);
         last.updatedAt = updatedAt;
       }
-      for (const { entityId, turn } of await reader.changesAfter(last.changes, 200)) {
+      for (const { entityId, commitNumber } of await reader.changesAfter(last.changes, 200)) {
         seen.changes.add(String(entityId));
-        last.changes = turn;
+        last.changes = commitNumber;
       }
-      for (const { payload, turn } of await reader.eventsAfter(last.events, 200)) {
+      for (const { payload, commitNumber } of await reader.eventsAfter(last.events, 200)) {
         seen.events.add(String(payload.data["personId"]));
-        last.events = turn ?? 0;
+        last.events = commitNumber ?? 0;
       }
     };
     const written: string[] = [];
@@ -133,7 +133,7 @@ export function processes(make: () => Promise<string>): void {
     await look();
     for (const ids of Object.values(seen)) expect([...ids].toSorted()).toEqual(written.toSorted());
     expect(last.changes).toBe(60);
-    expect(await reader.lastTurn()).toBe(60);
+    expect(await reader.lastCommitNumber()).toBe(60);
   });
 }
 

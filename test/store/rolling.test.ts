@@ -17,9 +17,9 @@ beforeAll(async () => {
   return () => databases.stop();
 });
 
-async function fresh(engine: string): Promise<string> {
+async function fresh(engine: string, kind: "copy" | "empty" = "copy"): Promise<string> {
   const { path, remove } = await temporaryDirectory();
-  const made = engine === "SQLite" ? undefined : await databases.copy();
+  const made = engine === "SQLite" ? undefined : await databases[kind]();
   onTestFinished(async () => {
     await made?.remove();
     await remove();
@@ -51,6 +51,18 @@ const contract = {
 async function migrateTo(database: string, later: Migrations): Promise<void> {
   const engine = await openEngine({ database });
   await migrateDatabase(engine, { ...migrations, ...later });
+  await engine.close();
+}
+
+/** Creates a database of an earlier version, with a row in each of some tables. */
+async function createEarlier(
+  database: string,
+  last: string,
+  rows: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): Promise<void> {
+  const engine = await openEngine({ database });
+  await migrateDatabase(engine, Object.fromEntries(Object.entries(migrations).filter(([name]) => name <= last)));
+  for (const [table, row] of Object.entries(rows)) await engine.write.insertInto(table).values(row).execute();
   await engine.close();
 }
 
@@ -114,6 +126,37 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     expect(shown.answer.data).toHaveLength(10);
     expect(JSON.stringify(shown.answer)).not.toContain("motto");
     await expect(next.check()).resolves.toBe("ok");
+  });
+
+  test("a database with the earlier names of commit numbers keeps its numbers", async () => {
+    const database = await fresh(engine, "empty");
+    const at = business.createdAt;
+    const change = {
+      action: "program.updated",
+      entityType: "program",
+      actorType: "user",
+      actorId: "usr",
+      kind: "change",
+    };
+    const [businessId, payload] = [business.businessId, JSON.stringify({ eventId: "evt_1" })];
+    const received = { webhook: "crm", eventType: "review.submitted", kind: "review", timestamp: at, receivedAt: at };
+    await createEarlier(database, "013_audit_lookup", {
+      businesses: business,
+      turns: { businessId, turn: 7 },
+      audit: { businessId, auditId: "aud_1", ...change, requestId: "req_1", changes: "[]", occurredAt: at, turn: 6 },
+      receivedEvents: { businessId, eventId: "evt_1", ...received, payload, position: 1, turn: 7 },
+      sessions: { callerId: "tok", sessionId: "ses", ended: 0, turn: 5, followed: "[]", changedAt: at, expiresAt: at },
+    });
+    const store = await openStore({ database });
+    onTestFinished(() => store.close());
+    const reader = store.reader(businessId);
+    expect(await reader.lastCommitNumber()).toBe(7);
+    expect(await reader.changesAfter(5, 10)).toMatchObject([{ auditId: "aud_1", commitNumber: 6 }]);
+    expect(await reader.changesAfter(6, 10)).toEqual([]);
+    expect(await reader.eventsAfter(6, 10)).toMatchObject([{ eventId: "evt_1", commitNumber: 7 }]);
+    await createFactory((run) => store.transaction({ businessId, actorId: "usr", now: at }, run)).program();
+    expect(await reader.lastCommitNumber()).toBe(8);
+    expect(await inspectStore({ database })).toMatchObject({ pending: [], incompatible: [] });
   });
 
   test("a program that a later step is beyond does not start, and changes nothing", async () => {

@@ -49,7 +49,7 @@ describe("columns", () => {
     Object.entries(codecs),
   )("%s: those of the record, null where the record allows it", async (table, codec) => {
     const migrated = await columnsOf(table);
-    const internal = table === "audit" ? ["kind", "turn"] : [];
+    const internal = table === "audit" ? ["kind", "commitNumber"] : [];
     expect([...migrated.keys()].sort()).toEqual([...codec.names, ...internal].sort());
     for (const { name, nullable, kind } of codec.columns) {
       expect([name, migrated.get(name)?.nullable]).toEqual([name, nullable]);
@@ -222,10 +222,15 @@ describe("every list follows an index in its order, from the start and from a cu
     }
   });
 
-  test.each([changeSource, eventSource])("$name by turn", async (source) => {
-    const plan = await planOf(source, { where: { turn: { gt: 1 } } }, { column: "turn", descending: false }, false);
+  test.each([changeSource, eventSource])("$name by commitNumber", async (source) => {
+    const plan = await planOf(
+      source,
+      { where: { commitNumber: { gt: 1 } } },
+      { column: "commitNumber", descending: false },
+      false,
+    );
     expect(plan.join("\n")).not.toMatch(/TEMP B-TREE|SCAN/);
-    expect(plan.join("\n")).toMatch(/businessId=\? AND turn>\?/);
+    expect(plan.join("\n")).toMatch(/businessId=\? AND commitNumber>\?/);
   });
 
   test.each([

@@ -4,7 +4,7 @@ import type { Bench } from "./conformance.ts";
 
 const expiresAt = "2026-11-27T09:00:00.000Z";
 const one = { callerId: "caller_one", sessionId: "session_one" };
-const fresh: SessionRecord = { ended: false, streamId: undefined, turn: undefined, followed: [] };
+const fresh: SessionRecord = { ended: false, streamId: undefined, commitNumber: undefined, followed: [] };
 
 /** A change at some second of a minute. */
 function at(second: number, bounds = { live: 100, all: 100 }): SessionChange {

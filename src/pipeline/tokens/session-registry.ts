@@ -16,12 +16,12 @@ export interface SessionRegistry {
   /** Ends a session. Later requests under its id are refused. */
   end(session: RememberedSession): Promise<void>;
   /**
-   * Makes a stream the only one that notifies the session's client of changes, after a turn.
+   * Makes a stream the only one that notifies the session's client of changes, after a commit.
    * @returns the record before the change
    */
-  tellBy(session: RememberedSession, streamId: string, turn: number | undefined): Promise<SessionRecord>;
-  /** @param turn - the turn after which the client is notified of this resource */
-  follow(session: RememberedSession, uri: string, turn: number | undefined): Promise<void>;
+  tellBy(session: RememberedSession, streamId: string, commitNumber: number | undefined): Promise<SessionRecord>;
+  /** @param commitNumber - that of the commit after which the client is notified of this resource */
+  follow(session: RememberedSession, uri: string, commitNumber: number | undefined): Promise<void>;
   unfollow(session: RememberedSession, uri: string): Promise<void>;
   /** Stores a client's answer for the process that asked. */
   leaveAnswer(session: RememberedSession, answer: SessionAnswer): Promise<void>;
@@ -46,20 +46,20 @@ export function createSessionRegistry({ sessions }: Pick<Store, "sessions">, clo
   return {
     find: ({ callerId, sessionId }) => sessions.find({ callerId, sessionId }),
     async end(session) {
-      await change(session, () => ({ ended: true, streamId: undefined, turn: undefined, followed: [] }));
+      await change(session, () => ({ ended: true, streamId: undefined, commitNumber: undefined, followed: [] }));
     },
-    async tellBy(session, streamId, turn) {
+    async tellBy(session, streamId, commitNumber) {
       let before: SessionRecord | undefined;
       const after = await change(session, (record) => {
         before = record;
-        return record.ended ? record : { ...record, streamId, turn };
+        return record.ended ? record : { ...record, streamId, commitNumber };
       });
       return before ?? after;
     },
-    async follow(session, uri, turn) {
+    async follow(session, uri, commitNumber) {
       await change(session, (record) => {
         const followed = [...new Set(record.followed).add(uri)];
-        return record.ended ? record : { ...record, turn: record.turn ?? turn, followed };
+        return record.ended ? record : { ...record, commitNumber: record.commitNumber ?? commitNumber, followed };
       });
     },
     async unfollow(session, uri) {

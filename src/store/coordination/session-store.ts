@@ -11,7 +11,7 @@ export interface SessionRecord {
   /** The stream on which the client receives change notifications, in any process. */
   readonly streamId: string | undefined;
   /** The last commit number of the organisation about which the client needs no notification. */
-  readonly turn: number | undefined;
+  readonly commitNumber: number | undefined;
   /** URIs of the resources that the client has subscribed to. */
   readonly followed: readonly string[];
 }

@@ -20,7 +20,7 @@ interface Holding {
  */
 export async function leasePermits(db: Db, request: PermitRequest): Promise<PermitGrant> {
   const { tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle } = request;
-  await takeTurn(db, tokenId);
+  await lockToken(db, tokenId);
   if (settle) await settleLease(db, tokenId, settle);
   const ofToken = db.deleteFrom("permits").where("tokenId", "=", tokenId);
   await ofToken.where("expiresAtMs", "<=", nowMs - windowMs).execute();
@@ -46,7 +46,7 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
 }
 
 /** Locks the token's row, so that processes compute its permits one after the other. */
-async function takeTurn(db: Db, tokenId: string): Promise<void> {
+async function lockToken(db: Db, tokenId: string): Promise<void> {
   if (!getAdapter(db).locksRows) return;
   const nobodys = { leaseId: "", granted: 0, expiresAtMs: Number.MAX_SAFE_INTEGER, usedAtMs: "[]" };
   await db

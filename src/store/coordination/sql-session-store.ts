@@ -5,7 +5,7 @@ import type { SessionBounds, SessionKey, SessionRecord, SessionStore } from "./s
 
 /** Maximum number of cached sessions. */
 const maxKnown = 1_000;
-const columns = ["ended", "streamId", "turn", "followed"] as const;
+const columns = ["ended", "streamId", "commitNumber", "followed"] as const;
 /** Maximum number of records that one change deletes. */
 const maxForgotten = 100;
 
@@ -33,8 +33,14 @@ export function createSessionStore(engine: Pick<Engine, "read" | "transactRelaxe
         const own = db.selectFrom("sessions").select([...columns]);
         const row = await forUpdate(db, matchSession(own, key)).executeTakeFirstOrThrow();
         const record = work(toSessionRecord(row));
-        const { ended, streamId = null, turn = null, followed } = record;
-        const values = { ended: Number(ended), streamId, turn, followed: JSON.stringify(followed), changedAt: at };
+        const { ended, streamId = null, commitNumber = null, followed } = record;
+        const values = {
+          ended: Number(ended),
+          streamId,
+          commitNumber,
+          followed: JSON.stringify(followed),
+          changedAt: at,
+        };
         await matchSession(db.updateTable("sessions").set(values), key).execute();
         if (made) await forgetOldest(db, key.callerId, bounds);
         return record;
@@ -89,7 +95,7 @@ async function sweepTable(read: Db, transact: Transact, { table, id }: Swept, no
 async function makeRecord(db: Db, key: SessionKey, at: string, expiresAt: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto("sessions")
-    .values({ ...key, ended: 0, streamId: null, turn: null, followed: "[]", changedAt: at, expiresAt })
+    .values({ ...key, ended: 0, streamId: null, commitNumber: null, followed: "[]", changedAt: at, expiresAt })
     .onConflict((conflict) => conflict.columns(["callerId", "sessionId"]).doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;
@@ -113,11 +119,16 @@ function matchSession<Q extends Conditional<Q>>(query: Q, { callerId, sessionId 
   return query.where("callerId", "=", callerId).where("sessionId", "=", sessionId);
 }
 
-function toSessionRecord({ ended, streamId, turn, followed }: Readonly<Record<string, unknown>>): SessionRecord {
+function toSessionRecord({
+  ended,
+  streamId,
+  commitNumber,
+  followed,
+}: Readonly<Record<string, unknown>>): SessionRecord {
   return {
     ended: Number(ended) === 1,
     streamId: typeof streamId === "string" ? streamId : undefined,
-    turn: turn === null ? undefined : Number(turn),
+    commitNumber: commitNumber === null ? undefined : Number(commitNumber),
     followed: JSON.parse(String(followed)) as readonly string[],
   };
 }

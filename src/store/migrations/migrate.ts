@@ -13,6 +13,7 @@ import * as sessions from "./010_sessions.ts";
 import * as tenantFirst from "./011_tenant_first.ts";
 import * as exportPrivacy from "./012_export_privacy.ts";
 import * as auditLookup from "./013_audit_lookup.ts";
+import * as tenantSequences from "./014_tenant_sequences.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
@@ -39,6 +40,7 @@ export const migrations: Migrations = {
   "011_tenant_first": tenantFirst,
   "012_export_privacy": exportPrivacy,
   "013_audit_lookup": auditLookup,
+  "014_tenant_sequences": tenantSequences,
 };
 
 export interface MigrationStatus {

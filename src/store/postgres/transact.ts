@@ -31,7 +31,7 @@ export function createTransact(db: Db, busyTimeoutMs: number): Transact {
  * connection; processes queue for a row.
  */
 export function createTransactSerially(db: Db, transact: Transact, busyTimeoutMs: number): TransactSerially {
-  const takeTurn = prepareCommitSequence(db);
+  const takeCommitNumber = prepareCommitSequence(db);
   const queues = new Map<string, { readonly mutex: Mutex; users: number }>();
 
   return async (businessId, work) => {
@@ -41,7 +41,9 @@ export function createTransactSerially(db: Db, transact: Transact, busyTimeoutMs
     try {
       await queue.mutex.acquire();
       try {
-        return await transact(async (transaction) => work(transaction, await takeTurn(transaction, businessId)));
+        return await transact(async (transaction) =>
+          work(transaction, await takeCommitNumber(transaction, businessId)),
+        );
       } finally {
         queue.mutex.release();
       }

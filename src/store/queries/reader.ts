@@ -23,7 +23,7 @@ export interface ReaderDeps {
   readonly statements: Statements;
   readonly cursorKey: Buffer;
   /** Selects the number of a tenant's last commit. */
-  readonly lastTurn: PreparedStatement;
+  readonly lastCommitNumber: PreparedStatement;
 }
 
 interface Find {
@@ -100,13 +100,18 @@ export class SqlReader implements Reader {
     return this.#page(auditSource, query, { column: "occurredAt", descending: true }, page);
   }
 
-  async lastTurn(): Promise<number> {
-    const { rows } = await this.shared.lastTurn(this.db, this.businessId);
+  async lastCommitNumber(): Promise<number> {
+    const { rows } = await this.shared.lastCommitNumber(this.db, this.businessId);
     return Number(rows[0]?.[0] ?? 0);
   }
 
-  changesAfter(turn: number, limit: number): Promise<ChangeEntry[]> {
-    return this.#rows(changeSource, { where: { turn: { gt: turn } } }, { column: "turn", descending: false }, limit);
+  changesAfter(commitNumber: number, limit: number): Promise<ChangeEntry[]> {
+    return this.#rows(
+      changeSource,
+      { where: { commitNumber: { gt: commitNumber } } },
+      { column: "commitNumber", descending: false },
+      limit,
+    );
   }
 
   async pageEvents({ since, type, submissionId, kinds }: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>> {
@@ -116,8 +121,13 @@ export class SqlReader implements Reader {
     return { rows: rows.map(toLoggedEvent), ...rest };
   }
 
-  eventsAfter(turn: number, limit: number): Promise<LogEntry[]> {
-    return this.#rows(eventSource, { where: { turn: { gt: turn } } }, { column: "turn", descending: false }, limit);
+  eventsAfter(commitNumber: number, limit: number): Promise<LogEntry[]> {
+    return this.#rows(
+      eventSource,
+      { where: { commitNumber: { gt: commitNumber } } },
+      { column: "commitNumber", descending: false },
+      limit,
+    );
   }
 
   async count<T extends TableName>(table: T, query: Query<T>): Promise<number> {

@@ -21,7 +21,7 @@ export const LogEntry = z.object({
   webhook: z.string().nullable(),
   payload: EventFields,
   /** The number of the commit that wrote it. Null for events from before commits were numbered. */
-  turn: z.int().nullable(),
+  commitNumber: z.int().nullable(),
 });
 export type LogEntry = z.output<typeof LogEntry>;
 

@@ -6,9 +6,9 @@ import type { Inbox, InboxBounds, IncomingEvent } from "./event-log.ts";
 export function createInbox(transactSerially: TransactSerially): Inbox {
   return {
     keep: (businessId, event, at, bounds) =>
-      transactSerially(businessId, async (db, turn) => {
+      transactSerially(businessId, async (db, commitNumber) => {
         if (await isKnown(db, businessId, event.eventId)) return false;
-        await insert(db, { businessId, turn }, event, at, bounds);
+        await insert(db, { businessId, commitNumber }, event, at, bounds);
         return true;
       }),
   };
@@ -25,7 +25,7 @@ async function isKnown(db: Db, businessId: string, eventId: string): Promise<boo
 
 async function insert(
   db: Db,
-  { businessId, turn }: { readonly businessId: string; readonly turn: number },
+  { businessId, commitNumber }: { readonly businessId: string; readonly commitNumber: number },
   { webhook, ...payload }: IncomingEvent,
   at: string,
   bounds: InboxBounds,
@@ -44,7 +44,7 @@ async function insert(
     submissionId: getSubmissionId(payload) ?? null,
     payload: JSON.stringify(payload),
     position,
-    turn,
+    commitNumber,
   };
   await db.insertInto("receivedEvents").values(values).execute();
   const ofTenant = db.deleteFrom("receivedEvents").where("businessId", "=", businessId);

@@ -41,7 +41,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const read = inMemory ? write : openSide("read");
   const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
   const transact = createTransact(write);
-  const takeTurn = prepareCommitSequence(write);
+  const takeCommitNumber = prepareCommitSequence(write);
   async function close() {
     await batches?.close();
     await read.destroy();
@@ -59,7 +59,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     read,
     transact,
     transactRelaxed: transact,
-    transactSerially: (businessId, work) => transact(async (db) => work(db, await takeTurn(db, businessId))),
+    transactSerially: (businessId, work) => transact(async (db) => work(db, await takeCommitNumber(db, businessId))),
     // A write transaction already excludes all others.
     transactExclusively: transact,
     async snapshot(work) {

@@ -167,9 +167,9 @@ function createStream(
     async start(): Promise<void> {
       await subscriber.start();
       const position = watching?.position;
-      const { turn, followed: before } = await registry.tellBy(terms, streamId, position?.turn);
+      const { commitNumber, followed: before } = await registry.tellBy(terms, streamId, position?.commitNumber);
       ready.resolve();
-      if (turn !== undefined && before.length > 0) await position?.since(turn);
+      if (commitNumber !== undefined && before.length > 0) await position?.since(commitNumber);
     },
   };
 }

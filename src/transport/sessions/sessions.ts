@@ -135,10 +135,10 @@ function createSubscriptions(
     async follow(uri) {
       const record = await registry.find(terms);
       if (!record) await requireKnownCaller(upstream, authInfo);
-      let turn: number | undefined;
+      let commitNumber: number | undefined;
       const watch: Upstream["watch"] = async (of, watcher) => {
         const watching = await (upstream.watch as NonNullable<Upstream["watch"]>)(of, watcher);
-        turn = watching.position?.turn;
+        commitNumber = watching.position?.commitNumber;
         return watching;
       };
       const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, disabledBySetting }, silent);
@@ -149,7 +149,7 @@ function createSubscriptions(
       } finally {
         subscriber.stop();
       }
-      await registry.follow(terms, uri, turn);
+      await registry.follow(terms, uri, commitNumber);
     },
     unfollow: (uri) => registry.unfollow(terms, uri),
   };
