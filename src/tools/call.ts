@@ -11,6 +11,7 @@ import { runWithFieldNames } from "./fields/run-with-field-names.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
 import { explainRefusal } from "./refusals/explain-refusal.ts";
+import { resolveNames } from "./resolve-names.ts";
 import { selectChanges } from "./results/brief.ts";
 import { readTool, showAnswer, type ToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
@@ -93,7 +94,12 @@ export async function performToolCall<Asked extends object = never>(
   performWrite: (write: ResolvedWrite) => Promise<Answer | Asked>,
 ): Promise<ToolData | Failure | Asked> {
   const { call, options, control } = prepared;
-  if (operations[call.operation].effect === "read") return readTool(session, call, options, control);
+  if (operations[call.operation].effect === "read") {
+    const named = await resolveNames(session, call);
+    if (!named.ok) return named;
+    const answer = await readTool(session, named.call, options, control);
+    return answer.ok ? { ...answer, notes: [...named.notes, ...answer.notes] } : answer;
+  }
   const write = await resolveWrite(session, prepared);
   if ("ok" in write) return write;
   const answer = await performWrite(write);

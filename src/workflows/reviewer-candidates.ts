@@ -34,6 +34,7 @@ export const list_reviewer_candidates: WorkflowRunner<"list_reviewer_candidates"
     programId,
     roundId,
     name: rounds?.[0]?.name ?? null,
+    track: rounds?.[0]?.track ?? null,
     submissions: submissions.map((submission) => {
       const ranking = createRanking<ReviewerCandidate>(shown, (a, b) =>
         compareCandidates(a, b, rules?.excludePriorRoundReviewers ?? false),

@@ -150,8 +150,12 @@ async function join({ list, read }: Scene, { programId, roundId }: Round, submis
 test("the candidates of each submission are those of a join of the lists, best first, embedded and remote", async () => {
   const scene = await openScene({}, scopes);
   const round = await seedRound(scene.server);
-  const { name, submissions, ...gaps } = await scene.ask("list_reviewer_candidates", { ...round, limit: 500 });
-  expect({ name, gaps }).toEqual({ name: "Final", gaps: { programId: round.programId, roundId: round.roundId } });
+  const { name, track, submissions, ...gaps } = await scene.ask("list_reviewer_candidates", { ...round, limit: 500 });
+  expect({ name, track, gaps }).toEqual({
+    name: "Final",
+    track: "Main track",
+    gaps: { programId: round.programId, roundId: round.roundId },
+  });
   expect(submissions.map(({ submissionId }: Submission) => submissionId)).toEqual(round.submissionIds);
   const seen = new Set<string>();
   for (const { submissionId, candidates } of submissions) {

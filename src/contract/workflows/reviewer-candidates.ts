@@ -34,6 +34,7 @@ const ReviewerCandidates = z.object({
   roundId: Id,
   /** Name of the round. */
   name: z.string().nullable(),
+  track: z.string().nullable(),
   submissions: z.array(
     z.object({
       submissionId: Id,
@@ -50,7 +51,15 @@ export const list_reviewer_candidates = workflow({
   description: "Active reviewers of the round: open load, room left, matching expertise, declines, conflicts.",
   path: "/programs/{programId}/rounds/{roundId}/reviewer-candidates",
   scope: "reviewers:read",
-  reads: ["list_reviewers", "get_submission", "list_assignments", "list_rounds", "get_program", "get_person"],
+  reads: [
+    "list_reviewers",
+    "get_submission",
+    "list_assignments",
+    "list_rounds",
+    "list_tracks",
+    "get_program",
+    "get_person",
+  ],
   query: {
     submissionIds: z.array(Id).min(1).max(maxCandidateSubmissions),
     limit: z.int().min(1).max(maxWorkflowRows).default(10),
