@@ -48,7 +48,7 @@ export const BulkEmailOutcome = z.object({
 });
 
 export const list_email_sends = operation({
-  summary: "List the latest e-mails sent to a recipient",
+  summary: "List a recipient's latest e-mails",
   method: "GET",
   path: "/email-sends",
   resource: "programme://email-sends",

@@ -81,7 +81,11 @@ describe.each(surfaces)("bulk e-mail over %s", (surface) => {
       { ...queued, recipientKind: "reviewer", recipientEmail: "sam@example.org", subject, body },
       { ...queued, recipientKind: "applicant", recipientEmail: "Rita@Example.org", ...message },
     ]);
-    const audit = JSON.stringify(await listChanges(server.app.store, server.businessId));
+    const changes = await listChanges(server.app.store, server.businessId);
+    const named = { programId, entityType: "email_send", action: "email_send.queued" };
+    const bulkId = expect.objectContaining({ path: "bulkId", to: trace.data.bulkId });
+    expect(changes).toMatchObject(Array(3).fill({ ...named, changes: expect.arrayContaining([bulkId]) }));
+    const audit = JSON.stringify(changes);
     expect(audit).not.toMatch(/example\.org|Reviewing|It begins|News/i);
   });
 

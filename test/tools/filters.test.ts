@@ -85,12 +85,13 @@ describe.each(["embedded", "remote"] as const)("through a service that is %s", (
     expect(await readAll(agent, "list_reviews", { programId: "prg_none", all: true })).toEqual([]);
   });
 
-  test("list_email_sends takes a bulk id", async () => {
+  test("list_email_sends takes a bulk id, for the messages to its recipient", async () => {
     const { server, agent } = await scene(through);
     const recipientEmail = "ada@example.org";
     for (const bulkId of ["one", "two", null, "one"]) await server.seed.emailSend({ recipientEmail, bulkId });
+    await server.seed.emailSend({ recipientEmail: "bo@example.org", bulkId: "one" });
     const rows = readRows(await agent.call("list_email_sends", { recipientEmail, bulkId: "one" }));
-    expect(rows.map((row) => row["bulkId"])).toEqual(["one", "one"]);
+    expect(rows.map((row) => [row["recipientEmail"], row["bulkId"]])).toEqual(Array(2).fill([recipientEmail, "one"]));
   });
 
   test("list_audit_entries takes dates, and only changes of a state", async () => {

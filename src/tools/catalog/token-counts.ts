@@ -54,7 +54,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   release_feedback: 70,
   get_rubric: 71,
   get_schema: 72,
-  list_email_sends: 81,
+  list_email_sends: 85,
   send_bulk_email: 217,
   create_export: 204,
   get_export: 57,

@@ -59,7 +59,8 @@ const declarations = {
     }),
   }),
   list_email_sends: declareFilter({
-    shape: { bulkId: z.string().max(255).optional() },
+    // The interface lists e-mails by recipient only.
+    shape: { bulkId: z.string().max(255).describe("to this recipient").optional() },
     create: ({ bulkId }) => ({ filter: { matches: (row) => row["bulkId"] === bulkId }, input: { limit: maxLimit } }),
   }),
   list_audit_entries: declareFilter({
