@@ -15,6 +15,8 @@ export const AuditEntry = z.object({
   submissionId: Id.nullable(),
   actorType: z.enum(["token", "user", "applicant", "reviewer", "system"]),
   actorId: z.string(),
+  /** Name of the token, or of the reviewer or applicant if the caller may read it. It is looked up, not stored. */
+  actorName: personal(z.string()).optional(),
   tokenId: Id.nullable(),
   requestId: z.string(),
   /** HTTP status of a request that changed nothing (a read or a rejected change); null for a change. */

@@ -13,6 +13,7 @@ import {
   type WorkflowName,
   workflows,
 } from "../contract/index.ts";
+import type { AuditNarrowing } from "../store/port.ts";
 import { requireScopes } from "./steps/authorize.ts";
 
 /** Sends a progress notification to a client that requested it. */
@@ -38,12 +39,14 @@ export interface RecordSource {
   readonly now: string;
   /**
    * Reads every row of a list that matches a filter, in the list's order, in batches with only these fields.
+   * @param narrowing - saves reading audit entries that do not match; a remote service returns them all the same
    * @throws Problem `insufficient_scope`, `not_found`; `unavailable` once the caller has gone
    */
   list<Name extends ListName, Field extends keyof ListedRow<Name> & string>(
     name: Name,
     filter: Given<Filter<Name>>,
     fields: readonly Field[],
+    narrowing?: Name extends "list_audit_entries" ? AuditNarrowing : never,
   ): AsyncIterable<readonly Pick<ListedRow<Name>, Field>[]>;
   /** @throws Problem as `list` */
   get<Name extends RecordName>(name: Name, input: Given<Input<Name>>): Promise<Result<Name>>;
@@ -73,7 +76,12 @@ export interface RecordReader {
   /** The scopes by which records are redacted. */
   readonly scopes: ReadonlySet<Scope>;
   /** Reads a list in batches, with at least these fields. Returns whether it was read to its end. */
-  list(name: ListName, filter: Values, fields: readonly string[]): AsyncGenerator<readonly Row[], boolean>;
+  list(
+    name: ListName,
+    filter: Values,
+    fields: readonly string[],
+    narrowing?: AuditNarrowing,
+  ): AsyncGenerator<readonly Row[], boolean>;
   get(name: RecordName, input: Values): Promise<unknown>;
 }
 
@@ -113,10 +121,11 @@ class Source implements RecordSource {
     name: Name,
     filter: Given<Filter<Name>>,
     fields: readonly Field[],
+    narrowing?: AuditNarrowing,
   ): AsyncIterable<readonly Pick<ListedRow<Name>, Field>[]> {
     this.#requireDeclared(name);
     let rows = 0;
-    const batches = this.#reader.list(name, filter, fields);
+    const batches = this.#reader.list(name, filter, fields, narrowing);
     for (;;) {
       this.#requireCaller();
       const { value, done } = await batches.next();

@@ -46,7 +46,11 @@ export function createPartialSource<T extends TableName>(table: T, columns: read
   return { ...source, codec: createCodec(z.object(Object.fromEntries(read))) as unknown as Codec<Row<T>> };
 }
 
-export const auditSource: Source<AuditEntry> = { name: "audit", key: ["auditId"], codec: createCodec(AuditEntry) };
+export const auditSource: Source<AuditEntry> = {
+  name: "audit",
+  key: ["auditId"],
+  codec: createCodec(AuditEntry.omit({ actorName: true })),
+};
 
 export const changeSource: Source<ChangeEntry> = {
   ...auditSource,

@@ -4,7 +4,7 @@ import type { AuditEntry } from "../contract/audit.ts";
 import type { EventData, EventType } from "../contract/events.ts";
 import type { EffectOf, HandledName, Input, Result } from "../contract/index.ts";
 import type { PortalActionInput, PortalActionName, PortalActionResult } from "../contract/portal.ts";
-import type { Reader, Transaction } from "./port.ts";
+import type { AuditNarrowing, Reader, Transaction } from "./port.ts";
 
 /** The authenticated caller: a token of one tenant. */
 export interface Caller {
@@ -41,6 +41,8 @@ export interface HandlerContext {
 
 export interface ReadContext extends HandlerContext {
   readonly store: Reader;
+  /** Narrows the list of audit entries further than its caller can. */
+  readonly narrowing?: AuditNarrowing | undefined;
 }
 
 /** Context of an operation that writes, inside its transaction. */

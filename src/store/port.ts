@@ -85,8 +85,10 @@ export interface Reader {
   /**
    * Returns one page of audit entries. Entries of requests that changed nothing are listed only if `action` is given.
    */
-  pageAudit(filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>>;
+  pageAudit(filter: AuditFilter, page: PageRequest, narrowing?: AuditNarrowing): Promise<PageOf<AuditEntry>>;
   getAudit(auditId: string): Promise<AuditEntry | undefined>;
+  /** Returns the names of the tenant's tokens by id, revoked ones too. */
+  findTokenNames(tokenIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns the number of the tenant's last commit. Audit entries and events carry the number of their commit. */
   lastCommitNumber(): Promise<number>;
   /** Returns at most `limit` changes of later commits, in their order. */
@@ -111,6 +113,13 @@ export interface AuditFilter {
   readonly programId?: string | undefined;
   readonly action?: string | undefined;
   readonly entityType?: string | undefined;
+}
+
+/** Conditions on audit entries for which the interface has no filter. Times are ISO, and both inclusive. */
+export interface AuditNarrowing {
+  readonly entityId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
 /** A row before and after one write. An insert has `after` only, a removal `before` only. */

@@ -15,6 +15,7 @@ const entryFields = [
   "programId",
   "actorType",
   "actorId",
+  "actorName",
   "changes",
   "reason",
 ] as const;
@@ -24,9 +25,9 @@ export const get_history: WorkflowRunner<"get_history"> = async (source, input) 
   const { entries, olderAt } = await collectEntries(source, input);
   const reviewerNames = await loadActorNames(source, entries);
   return {
-    changes: entries.map(({ programId: _, changes, ...entry }) => ({
+    changes: entries.map(({ programId: _, changes, actorName, ...entry }) => ({
       ...entry,
-      actorName: reviewerNames.get(entry.actorId) ?? null,
+      actorName: actorName ?? reviewerNames.get(entry.actorId) ?? null,
       fields: changes,
     })),
     olderAt,
@@ -43,7 +44,8 @@ async function collectEntries(
   const toMs = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
   const entries: Entry[] = [];
   let read = 0;
-  for await (const batch of source.list("list_audit_entries", { programId, submissionId }, entryFields)) {
+  const narrowing = { entityId: recordId, from: toIsoTime(fromMs), to: toIsoTime(toMs) };
+  for await (const batch of source.list("list_audit_entries", { programId, submissionId }, entryFields, narrowing)) {
     for (const entry of batch) {
       const atMs = Date.parse(entry.occurredAt);
       if (atMs < fromMs || atMs > toMs || (recordId !== undefined && entry.entityId !== recordId)) continue;
@@ -60,10 +62,15 @@ async function collectEntries(
   return { entries, olderAt: null };
 }
 
+function toIsoTime(timeMs: number): string | undefined {
+  return Number.isFinite(timeMs) ? new Date(timeMs).toISOString() : undefined;
+}
+
+/** Returns the names of reviewers whom the entries do not name, as those of another service. */
 async function loadActorNames(source: RecordSource, entries: readonly Entry[]): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   const byProgram = Map.groupBy(
-    entries.filter(({ actorType }) => actorType === "reviewer"),
+    entries.filter(({ actorType, actorName }) => actorType === "reviewer" && !actorName),
     ({ programId }) => programId,
   );
   for (const [programId, own] of byProgram) {

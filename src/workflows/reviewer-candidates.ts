@@ -8,11 +8,11 @@ import type { ReviewerCandidate } from "../contract/workflows/reviewer-candidate
 import { computeRoom, listDomains, listMatchingExpertise } from "../domain/assignment-plan.ts";
 import { workloadStatuses } from "../domain/assignments.ts";
 import { type ConflictParty, listConflicts } from "../domain/conflicts.ts";
+import { formatReviewerName } from "../domain/reviewers.ts";
 import { createRanking } from "../domain/workflows/ranking.ts";
 import { isOpenAssignment } from "../domain/workflows/review-progress.ts";
 import type { RecordSource, WorkflowRunner } from "../upstream/port.ts";
 import { compareText, getOrAdd } from "./collections.ts";
-import { formatReviewerName } from "./reviewer-names.ts";
 import { listRounds } from "./rounds.ts";
 
 type Scope = Parameters<WorkflowRunner<"list_reviewer_candidates">>[1];

@@ -1,4 +1,4 @@
-import type { Reviewer } from "../contract/reviewers.ts";
+import { formatReviewerName } from "../domain/reviewers.ts";
 import type { RecordSource } from "../upstream/port.ts";
 
 /** Returns the names of some of a programme's reviewers by id, as far as the token may read them. */
@@ -23,9 +23,4 @@ export async function loadReviewerNames(
     }
   });
   return names;
-}
-
-/** Returns null if no name is known. */
-export function formatReviewerName({ firstName, lastName }: Pick<Reviewer, "firstName" | "lastName">): string | null {
-  return [firstName, lastName].filter((part) => part).join(" ") || null;
 }

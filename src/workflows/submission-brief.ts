@@ -113,13 +113,22 @@ async function loadReviews(source: RecordSource, submissionId: string): Promise<
 
 /** The audit names applicants by their account: the brief shows the name that the submission has. */
 async function loadHistory(source: RecordSource, { submissionId, innovatorName }: Submission) {
-  const fields = ["action", "entityType", "actorType", "actorId", "changes", "reason", "occurredAt"] as const;
+  const fields = [
+    "action",
+    "entityType",
+    "actorType",
+    "actorId",
+    "actorName",
+    "changes",
+    "reason",
+    "occurredAt",
+  ] as const;
   const history: NonNullable<SubmissionBrief["history"]> = [];
   for await (const entries of source.list("list_audit_entries", { submissionId, entityType: "submission" }, fields)) {
-    for (const { action, actorType, actorId, changes, reason, occurredAt } of entries) {
+    for (const { action, actorType, actorId, actorName, changes, reason, occurredAt } of entries) {
       const change = changes.find(({ path }) => path === "state");
       if (!change) continue;
-      const by = actorType === "applicant" ? innovatorName : actorId;
+      const by = actorName ?? (actorType === "applicant" ? innovatorName : actorId);
       history.push({ at: occurredAt, action, from: change.from ?? null, to: change.to ?? null, by, reason });
     }
   }

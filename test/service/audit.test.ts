@@ -110,6 +110,7 @@ describe.each(surfaces)("the audit log over %s", (surface) => {
       submissionId: null,
       actorType: "token",
       actorId: person.updatedBy,
+      actorName: "test",
       tokenId: person.updatedBy,
       requestId: expect.any(String),
       status: null,

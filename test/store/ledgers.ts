@@ -3,7 +3,7 @@ import type { Token, TokenPatch } from "../../src/contract/access/tokens.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { EventPayload } from "../../src/contract/events.ts";
 import { createId } from "../../src/lib/ids.ts";
-import type { AuditFilter, StoredAnswer } from "../../src/store/port.ts";
+import type { AuditFilter, AuditNarrowing, StoredAnswer } from "../../src/store/port.ts";
 import { listAudit } from "../support/data/state.ts";
 import { type Bench, now } from "./conformance.ts";
 
@@ -56,6 +56,7 @@ export function ledgers(bench: () => Bench): void {
     const later = entry({
       occurredAt: at(2),
       action: "submission.eliminated",
+      entityId: "oth_1",
       submissionId: "sub_2",
       entityType: "other",
     });
@@ -71,6 +72,14 @@ export function ledgers(bench: () => Bench): void {
     expect(await list({ action: "submission.read" })).toEqual([read]);
     expect(await list({ action: "submission.advanced" })).toEqual([refused, change]);
     expect(await list({ action: "submission.advanced", submissionId: "sub_2" })).toEqual([]);
+    const narrow = async (narrowing: AuditNarrowing, filter: AuditFilter = {}) =>
+      (await reader().pageAudit(filter, { limit: 10 }, narrowing)).rows;
+    expect(await narrow({ from: at(1) })).toEqual([later]);
+    expect(await narrow({ to: at(1) })).toEqual([change]);
+    expect(await narrow({ from: at(0), to: at(2) })).toEqual([later, change]);
+    expect(await narrow({ entityId: "sub_1" })).toEqual([change]);
+    expect(await narrow({ entityId: "sub_1" }, { programId: "prg_1" })).toEqual([change]);
+    expect(await narrow({ entityId: "sub_1" }, { submissionId: "sub_2", entityType: "submission" })).toEqual([]);
     expect(await reader().getAudit(read.auditId)).toStrictEqual(read);
     expect(await store.reader("biz_two").getAudit(read.auditId)).toBeUndefined();
   });

@@ -204,7 +204,7 @@ describe("every list follows an index in its order, from the start and from a cu
 
   const action = "submission.read";
   const filters = [
-    ...[{}, { submissionId: "x" }, { programId: "x" }, { entityType: "x" }].map((where) => ({
+    ...[{}, { submissionId: "x" }, { programId: "x" }, { entityType: "x" }, { entityId: "x" }].map((where) => ({
       where,
       changesOnly: true,
     })),

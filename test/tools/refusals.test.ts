@@ -78,8 +78,8 @@ describe.each(Object.entries(setups))("a refused call to the %s service", (servi
     const { submissionId } = await server.seed.submission({ state: "DRAFT" });
     await agent.call("update_submission_fields", { submissionId, fields: { fld_title: "Wood" }, version: 0 });
     await other.call("update_submission", { submissionId, deadline: "2027-01-01T00:00:00Z", version: 1 });
-    const own = service === "embedded" ? "this token itself" : "token tok_\\w+";
-    const since = `^Since version 0, deadline changed by token tok_\\w+ at 2026-11-20T09:00:00\\.000Z; title, fields\\.fld_title changed by ${own} at .*\\. `;
+    const own = service === "embedded" ? "this token itself" : "token “test” \\(tok_\\w+\\)";
+    const since = `^Since version 0, deadline changed by token “test” \\(tok_\\w+\\) at 2026-11-20T09:00:00\\.000Z; title, fields\\.fld_title changed by ${own} at .*\\. `;
     const later = { deadline: "2027-02-01T00:00:00Z" };
     expect(await readNext(agent, "update_submission", { submissionId, ...later, version: 0 })).toMatch(
       new RegExp(`${since}Your call changes deadline too\\. Read the record again \\(its version is now 2\\)`),

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { issueToken } from "../../src/commands/tokens/tokens.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
+import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
 import { hasAddress } from "./addresses.ts";
 import { openScene, readData, type Scene } from "./scene.ts";
 
 /** A programme and a submission with changes through the interface, an hour apart. */
-async function changeRecords({ server }: Scene) {
+async function changeRecords({ server }: Pick<Scene, "server">) {
   const { submissionId, programId, version } = await server.seed.submission({ state: "SUBMITTED" });
   const rest = await server.as("REST");
   const pass = () => server.clock.advance(3_600_000);
@@ -41,6 +43,71 @@ test("the history of a programme or record is that of the audit entries, newest 
   expect(older.changes).toMatchObject(entries.slice(1));
   const since = await scene.ask("get_history", { programId, from: newest?.occurredAt });
   expect(since.changes).toMatchObject([newest ?? {}]);
+});
+
+/** Entries of one submission by a token, a reviewer, an applicant and others whom no record names, a second apart. */
+async function actOnSubmission({ server }: Pick<Scene, "server">) {
+  const { app, businessId, clock, seed } = server;
+  const submission = await seed.submission();
+  const { submissionId, programId, applicantId } = submission;
+  const { reviewerId } = await seed.reviewer({ firstName: "Ruth", lastName: "Okafor", programIds: [programId] });
+  await seed.applicant({ applicantId, name: "Ada Marsh" });
+  const issue = async (business: string, name: string) =>
+    (await issueToken(app.store, { businessId: business, name, scopes: [], expiresAt: null })).tokenId;
+  const actors = [
+    { actorType: "token", actorId: await issue(businessId, "Screening") },
+    { actorType: "reviewer", actorId: reviewerId },
+    { actorType: "applicant", actorId: applicantId },
+    { actorType: "user", actorId: "command_line" },
+    { actorType: "token", actorId: await issue((await server.other()).businessId, "Foreign") },
+  ] as const;
+  for (const actor of actors) {
+    clock.advance(1000);
+    await withAudit(
+      app.store,
+      { businessId, ...actor, now: clock.now(), action: "submission.updated" },
+      async (transaction) => {
+        const row = await transaction.get("submissions", submissionId);
+        if (row) await transaction.update("submissions", row, { title: `By ${actor.actorId}` });
+      },
+    );
+  }
+  return submission;
+}
+
+test("a history names tokens of the tenant, reviewers and applicants", async () => {
+  const scene = await openScene();
+  const { submissionId, programId } = await actOnSubmission(scene);
+  const names = [null, null, "Ada Marsh", "Ruth Okafor", "Screening"];
+  for (const input of [{ submissionId }, { programId }, { recordId: submissionId }]) {
+    const { changes } = await scene.ask("get_history", input);
+    expect(changes.map(({ actorName }: { actorName: string | null }) => actorName)).toEqual(names);
+  }
+});
+
+test("without their scopes, a history names no reviewer and no applicant", async () => {
+  const scene = await openScene({}, ["audit:read"]);
+  const { submissionId } = await actOnSubmission(scene);
+  for (const agent of Object.values(scene.agents)) {
+    for (const call of [agent.call("get_history", { submissionId }), agent.call("list_audit_entries", {})]) {
+      const text = JSON.stringify(await call);
+      expect(text).toContain("Screening");
+      expect(text).not.toMatch(/Ruth|Okafor|Ada|Marsh|Foreign/);
+    }
+  }
+  const { omitted } = await scene.ask("get_history", { submissionId });
+  expect(omitted).toEqual([{ what: "names of reviewers", scope: "reviewers:read" }]);
+});
+
+test("the history of a record alone reads no other record's changes on the embedded service", async () => {
+  const { server, agents } = await openScene();
+  const { submissionId } = await actOnSubmission({ server });
+  await changeRecords({ server });
+  const messages: (string | undefined)[] = [];
+  const options = { onprogress: ({ message }: { message?: string | undefined }) => messages.push(message) };
+  const found = readData(await agents.embedded.call("get_history", { recordId: submissionId }, options));
+  expect(found.changes).toHaveLength(5);
+  expect(messages).toEqual(["5 records read"]);
 });
 
 test.each(["pseudonymize", "redact"])("with %s, a history shows no address", async (privacy) => {

@@ -19,7 +19,7 @@ const History = z.object({
       submissionId,
       actorType,
       actorId,
-      /** Name of a reviewer; null of others, whose names the interface does not show. */
+      /** Name of a token, or of a reviewer or applicant if the caller may read it; null if it is not known. */
       actorName: personal(z.string()).nullable(),
       /** Changed fields. Personal ones have no values. */
       fields: changes,
@@ -33,7 +33,7 @@ const History = z.object({
 
 export const get_history = workflow({
   summary: "Get who changed what from what to what, of a record or a programme",
-  description: "Newest first, with names of reviewers. recordId: id of any record. olderAt is the next `to`.",
+  description: "Newest first, with names. recordId: id of any record. olderAt is the next `to`.",
   path: "/history",
   scope: "audit:read",
   reads: ["list_audit_entries", "list_reviewers"],

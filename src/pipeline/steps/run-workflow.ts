@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { PageOf } from "../../contract/definition/operation.ts";
 import { type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { operations, type WorkflowName } from "../../contract/index.ts";
+import type { AuditNarrowing } from "../../store/port.ts";
 import type { Outcome, PipelineDeps, PreparedCall } from "../call.ts";
 import { type ListName, pickRowSchema, type RecordName, type RecordReader, runOnReader } from "../record-source.ts";
 import { authorize, authorizeInput } from "./authorize.ts";
@@ -36,13 +37,18 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
     return input;
   }
 
-  async function* list(name: ListName, filter: Readonly<Record<string, unknown>>, fields: readonly string[]) {
+  async function* list(
+    name: ListName,
+    filter: Readonly<Record<string, unknown>>,
+    fields: readonly string[],
+    narrowing?: AuditNarrowing,
+  ) {
     const operation = operations[name];
     const input = prepareInput(operation, filter);
     const shown = { ...operation, data: z.array(pickRowSchema(name, fields)) };
     const columns = listColumns(operation, fields);
     const handler = deps.handlers[name] as AnyHandler;
-    const reading = { ...context, store: store.reader(businessId, columns) };
+    const reading = { ...context, store: store.reader(businessId, columns), narrowing };
     let lastEvaluatedKey: string | undefined;
     do {
       const page = operation.paginated ? { limit: batchRows, lastEvaluatedKey } : {};

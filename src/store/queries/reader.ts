@@ -12,7 +12,7 @@ import {
   type Source,
   type Statements,
 } from "../database.ts";
-import type { AuditFilter, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "../port.ts";
+import type { AuditFilter, AuditNarrowing, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "../port.ts";
 import type { EventFilter, LogEntry } from "../queues/event-log.ts";
 import type { Row, TableName } from "../tables.ts";
 import { createCursors, type Position } from "./cursor.ts";
@@ -95,9 +95,32 @@ export class SqlReader implements Reader {
   pageAudit(
     { submissionId, programId, action, entityType }: AuditFilter,
     page: PageRequest,
+    { entityId, from, to }: AuditNarrowing = {},
   ): Promise<PageOf<AuditEntry>> {
-    const query = { where: { submissionId, programId, action, entityType }, changesOnly: action === undefined };
-    return this.#page(auditSource, query, { column: "occurredAt", descending: true }, page);
+    const filter = { submissionId, programId, action, entityType };
+    const occurredAt = from === undefined && to === undefined ? undefined : { gte: from, lte: to };
+    const changesOnly = action === undefined;
+    const sort = { column: "occurredAt", descending: true };
+    if (entityId === undefined) {
+      return this.#page(auditSource, { where: { ...filter, occurredAt }, changesOnly }, sort, page);
+    }
+    // A record has few changes. They are filtered here, so that no planner prefers the index of another filter.
+    const isWanted = (entry: AuditEntry) =>
+      Object.entries(filter).every(
+        ([name, value]) => value === undefined || entry[name as keyof typeof filter] === value,
+      );
+    return this.#page(auditSource, { where: { entityId, occurredAt }, changesOnly }, sort, page, isWanted);
+  }
+
+  async findTokenNames(tokenIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (tokenIds.length === 0) return new Map();
+    const tokens = await this.db
+      .selectFrom("tokens")
+      .select(["tokenId", "name"])
+      .where("businessId", "=", this.businessId)
+      .where("tokenId", "in", tokenIds)
+      .execute();
+    return new Map(tokens.map(({ tokenId, name }) => [String(tokenId), String(name)]));
   }
 
   async lastCommitNumber(): Promise<number> {

@@ -68,7 +68,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   list_open_work: 136,
   get_submission_brief: 86,
   list_reviewer_candidates: 120,
-  get_history: 124,
+  get_history: 122,
   run_batch: 135,
   get_connection: 55,
   find_tools: 101,

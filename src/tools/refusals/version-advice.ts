@@ -4,11 +4,12 @@ import { isObject } from "../../lib/is-object.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
 import { readAsCaller } from "../caller-reads.ts";
+import { toPlainLine } from "../confirmation/plain-line.ts";
 import { formatPaths } from "../results/brief.ts";
 import type { ToolSession } from "../session.ts";
 
 type Values = Readonly<Record<string, unknown>>;
-type Change = Pick<AuditEntry, "changes" | "actorType" | "actorId" | "tokenId" | "occurredAt">;
+type Change = Pick<AuditEntry, "changes" | "actorType" | "actorId" | "actorName" | "tokenId" | "occurredAt">;
 
 /** Most changes of a record that are looked for, and most audit entries that are read to find them. */
 const maxChanges = 10;
@@ -65,14 +66,18 @@ async function readChanges(
   return entries.filter(({ entityId, status }) => entityId === id && status === null).slice(0, count);
 }
 
-function describeChange({ changes, actorType, actorId, tokenId, occurredAt }: Change, caller: string): string {
+function describeChange({ changes, occurredAt, ...change }: Change, caller: string): string {
   const paths = formatPaths(changes.map(({ path }) => path)) || "nothing visible";
-  const actor = actorType === "token" ? describeToken(tokenId ?? actorId, caller) : `${actorType} ${actorId}`;
-  return `${paths} changed by ${actor} at ${occurredAt}`;
+  return `${paths} changed by ${describeActor(change, caller)} at ${occurredAt}`;
 }
 
-function describeToken(tokenId: string, caller: string): string {
-  return tokenId === caller ? "this token itself" : `token ${tokenId}`;
+function describeActor(
+  { actorType, actorId, actorName, tokenId }: Omit<Change, "changes" | "occurredAt">,
+  caller: string,
+) {
+  const id = actorType === "token" ? (tokenId ?? actorId) : actorId;
+  if (id === caller) return "this token itself";
+  return actorName ? `${actorType} “${toPlainLine(actorName)}” (${id})` : `${actorType} ${id}`;
 }
 
 /** Lists the paths of the record's fields that a call changes. */
