@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => demo.close());
 
-test("ids begin as they do in the documents of the interface", () => {
+test("ids have the prefixes that the interface documents", () => {
   for (const { rows } of demo.tenants) {
     for (const name of tableNames) {
       const { record, id } = tables[name];
@@ -33,7 +33,7 @@ test("ids begin as they do in the documents of the interface", () => {
 });
 
 describe("submissions", () => {
-  test("have the fields of their state", () => {
+  test("have the fields that their state requires", () => {
     for (const { rows } of demo.tenants) {
       const rounds = byId(rows, "rounds");
       for (const { state, ...row } of rows.submissions) {
@@ -55,7 +55,7 @@ describe("submissions", () => {
     }
   });
 
-  test("are of an applicant of their programme and track, and of that applicant's person", () => {
+  test("belong to an applicant of their programme and track, and to that applicant's person", () => {
     for (const { rows } of demo.tenants) {
       const applicants = byId(rows, "applicants");
       for (const submission of rows.submissions) {
@@ -108,7 +108,7 @@ describe("submissions", () => {
     }
   });
 
-  test("include drafts that can be submitted right away, and one that lacks a supplement", () => {
+  test("include drafts that can be submitted, and one without a required supplement", () => {
     const { rows } = main;
     const outcomes = rows.submissions
       .filter(({ state }) => state === "DRAFT")
@@ -151,7 +151,7 @@ describe("files", () => {
 });
 
 describe("hostile texts", () => {
-  test("are in four applications, as strangers would write them", () => {
+  test("are in four applications", () => {
     const { submissions } = main.rows;
     const find = (begin: string) => {
       const found = submissions.filter(({ title }) => title?.startsWith(begin));
@@ -176,7 +176,7 @@ describe("hostile texts", () => {
 });
 
 describe("reviewing", () => {
-  test("completed assignments have their review, others none or a draft", () => {
+  test("completed assignments have a submitted review, others have none or a draft", () => {
     for (const { rows } of demo.tenants) {
       const reviews = new Map(rows.reviews.map((review) => [review.assignmentId, review]));
       for (const assignment of rows.assignments) {
@@ -195,7 +195,7 @@ describe("reviewing", () => {
     expect(reassigned.length).toBeGreaterThan(0);
   });
 
-  test("submitted reviews are scored by their rubric, within its bounds, and say something", () => {
+  test("submitted reviews have scores within the bounds of their rubric, and comments", () => {
     for (const { rows } of demo.tenants) {
       const submitted = rows.reviews.filter(({ status }) => status === "submitted");
       for (const { rubricId, rubricVersion, scores, totalScore, weightedScore, overallComment } of submitted) {
@@ -222,7 +222,7 @@ describe("reviewing", () => {
     ]);
   });
 
-  test("reviewers read only in their rounds, once each submission, and within their bounds", () => {
+  test("reviewers have assignments only in their rounds, one for each submission, and no more than their limit", () => {
     for (const { rows } of demo.tenants) {
       const reviewers = byId(rows, "reviewers");
       const programs = byId(rows, "programs");
@@ -244,7 +244,7 @@ describe("reviewing", () => {
     expect(main.rows.reviewers.filter(({ maxAssignments }) => maxAssignments !== null).length).toBeGreaterThan(1);
   });
 
-  test("leave work for automatic assignment in the first and the second round", () => {
+  test("automatic assignment finds work in the first and the second round", () => {
     const { rows } = main;
     const short = rows.submissions.filter(({ state, submissionId, currentRoundId }) => {
       const seated = rows.assignments.filter(
@@ -258,7 +258,7 @@ describe("reviewing", () => {
 });
 
 describe("persons", () => {
-  test("some share an address, one is merged, one anonymised, one without an address", () => {
+  test("include some with a shared address, one merged, one anonymised and one without an address", () => {
     const { persons, applicants } = main.rows;
     expect(persons.length).toBeGreaterThan(80);
     const active = persons.filter((person) => person.active);
@@ -296,7 +296,7 @@ describe("persons", () => {
 });
 
 describe("history", () => {
-  test("every record has its first entry, every later version another", () => {
+  test("has one entry for each version of each record", () => {
     for (const { rows, audit } of demo.tenants) {
       const entries = Map.groupBy(audit, ({ entityType, entityId }) => `${entityType} ${entityId}`);
       for (const table of tableNames.filter((name) => !tables[name].revision)) {
@@ -308,7 +308,7 @@ describe("history", () => {
     }
   });
 
-  test("holds no personal values", () => {
+  test("contains no personal data", () => {
     const { rows, audit } = main;
     const text = JSON.stringify(audit.map(({ changes }) => changes));
     for (const { email, name } of rows.applicants) {
@@ -322,7 +322,7 @@ describe("history", () => {
     expect(text).toContain('"path":"fields.fld_');
   });
 
-  test("no token of the data is valid", () => {
+  test("no token in the data is valid", () => {
     for (const { tokens } of demo.tenants) expect(tokens.map(({ name }) => name)).toEqual(["CRM synchronisation"]);
   });
 });

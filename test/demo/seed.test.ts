@@ -32,7 +32,7 @@ function withoutSecrets({ rows, ...tenant }: Tenant) {
 }
 
 describe("determinism", () => {
-  test("the same seed and time give the same records, another seed others", async () => {
+  test("the same seed and time give the same records, and another seed gives other records", async () => {
     const [again, differently] = [await openSeeded(), await openSeeded({ seed: 7 })];
     const { tenants } = again;
     await Promise.all([again.close(), differently.close()]);
@@ -45,7 +45,7 @@ describe("determinism", () => {
     }
   });
 
-  test("no two databases have the same links of invitations", async () => {
+  test("two databases never have the same invitation links", async () => {
     const again = await openSeeded();
     await again.close();
     const listSecrets = ({ tenants }: Seeded) =>
@@ -55,7 +55,7 @@ describe("determinism", () => {
     expect(new Set(secrets).size).toBe(secrets.length);
   });
 
-  test("scale multiplies this year's submissions and leaves the rest", async () => {
+  test("the scale multiplies this year's submissions and nothing else", async () => {
     const larger = await openSeeded({ scale: 3 });
     await larger.close();
     const [largeMain, largeOther] = larger.tenants;
@@ -83,7 +83,7 @@ describe("shape", () => {
     }
   });
 
-  test("times lie in the past, in order, and are spread", () => {
+  test("times are in the past, in order, and not all the same", () => {
     for (const { rows, audit } of demo.tenants) {
       for (const table of tableNames) {
         for (const { createdAt, updatedAt, version } of rows[table]) {
@@ -126,7 +126,7 @@ describe("shape", () => {
     ).toBeGreaterThan(2);
   });
 
-  test("addresses are in the domains for examples", () => {
+  test("e-mail addresses use domains reserved for examples", () => {
     for (const { rows } of demo.tenants) {
       const addresses = [
         ...rows.persons.flatMap(({ primaryEmail }) => primaryEmail ?? []),
@@ -193,11 +193,11 @@ function expectReferences({ business, rows, audit, tokens }: Tenant): void {
 }
 
 describe("consistency", () => {
-  test("references resolve within the organisation", () => {
+  test("every reference leads to a record of the same organisation", () => {
     for (const tenant of demo.tenants) expectReferences(tenant);
   });
 
-  test("the organisations see nothing of each other", async () => {
+  test("no organisation sees records of another", async () => {
     const reader = demo.store.reader(main.business.businessId);
     for (const table of tableNames) {
       for (const id of idsOf(other.rows, table)) expect(await reader.get(table, id as string)).toBeUndefined();
@@ -207,7 +207,7 @@ describe("consistency", () => {
     expect(main.business.createdAt < other.business.createdAt).toBe(true);
   });
 
-  test("field values satisfy the forms that they are of", () => {
+  test("field values are valid for their form", () => {
     for (const { rows } of demo.tenants) {
       for (const submission of rows.submissions) {
         const { fields } = formOf(rows, submission.schemaId, submission.schemaVersion);
@@ -228,7 +228,7 @@ describe("consistency", () => {
     }
   });
 
-  test("forms have what they are to show", () => {
+  test("forms have fields of the types that they should show", () => {
     const application = main.rows.schemas.filter(({ name }) => name === "Community project application");
     expect(application.map(({ schemaVersion }) => schemaVersion)).toEqual([1, 2]);
     const [, latest] = application;
@@ -243,7 +243,7 @@ describe("consistency", () => {
     expect(main.rows.persons.some(({ customFields }) => Object.keys(customFields).length >= 6)).toBe(true);
   });
 
-  test("expertise matches the options of the programme's domain field", () => {
+  test("reviewers' expertise uses the options of the programme's domain field", () => {
     const program = main.rows.programs.find(({ lifecycleStatus }) => lifecycleStatus === "underway");
     for (const track of main.rows.tracks.filter(({ programId }) => programId === program?.programId)) {
       const { fields } = formOf(main.rows, track.schemaId, track.schemaVersion);
@@ -254,7 +254,7 @@ describe("consistency", () => {
     }
   });
 
-  test("rounds count from one, and some of them are active", () => {
+  test("rounds are numbered from one, and some are active", () => {
     const program = main.rows.programs.find(({ lifecycleStatus }) => lifecycleStatus === "underway");
     const ofProgram = main.rows.tracks.filter(({ programId }) => programId === program?.programId);
     const tracks = ofProgram.toSorted((a, b) => a.order - b.order);

@@ -39,7 +39,7 @@ async function ledgerOf({ app, businessId, clock }: TestServer): Promise<AuditEn
 }
 
 describe.each(surfaces)("the audit log over %s", (surface) => {
-  test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
+  test("returns the entries that match each filter and all filters together, newest first", async ({ server }) => {
     const clerk = await server.as(surface, ["audit:read"]);
     await ledgerOf(await server.other());
     const entries = await ledgerOf(server);
@@ -81,7 +81,7 @@ describe.each(surfaces)("the audit log over %s", (surface) => {
     await expect(clerk.list_audit_entries(other)).rejects.toMatchProblem("invalid_cursor");
   });
 
-  test("an entry is shown to its own tenant alone", async ({ server }) => {
+  test("shows an entry only to its own tenant", async ({ server }) => {
     const clerk = await server.as(surface);
     const [entry] = await ledgerOf(server);
     const [foreign] = await ledgerOf(await server.other());
@@ -92,7 +92,7 @@ describe.each(surfaces)("the audit log over %s", (surface) => {
     }
   });
 
-  test("a change tells who, by which token and request, and what, but nothing personal", async ({ server }) => {
+  test("shows who made a change, with which token and request, without personal data", async ({ server }) => {
     const clerk = await server.as(surface);
     const other = await (await server.other()).as(surface);
     const { personId } = await server.seed.person();
@@ -130,7 +130,7 @@ describe.each(surfaces)("the audit log over %s", (surface) => {
     expect(await other.list_audit_entries({ action: "person.updated" })).toEqual([]);
   });
 
-  test("a supplement and a file are found by their submission's programme", async ({ server }) => {
+  test("finds entries of a supplement and a file by their submission's programme", async ({ server }) => {
     const clerk = await server.as(surface);
     const draft = await server.seed.submission();
     const { submissionId, programId, schemaId } = draft;
@@ -148,7 +148,7 @@ describe.each(surfaces)("the audit log over %s", (surface) => {
     expect(await clerk.list_audit_entries({ programId: other })).toEqual([]);
   });
 
-  test("reads and refusals show when asked for by their action, with how they ended", async ({ server }) => {
+  test("shows reads and refusals, with their status, only when filtered by action", async ({ server }) => {
     const clerk = await server.as(surface);
     const stranger = await (await server.other()).as(surface);
     const { personId } = await server.seed.person();

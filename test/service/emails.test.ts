@@ -13,7 +13,7 @@ async function sendsOf({ app, businessId }: TestServer): Promise<Row<"emailSends
 }
 
 describe.each(surfaces)("e-mail sends over %s", (surface) => {
-  test("are listed by recipient in any case, newest first, without their text", async ({ server }) => {
+  test("are listed by recipient in upper or lower case, newest first, without their text", async ({ server }) => {
     const chair = await server.as(surface, ["emails:read"]);
     await (await server.other()).seed.emailSend({ recipientEmail: "ada@example.org" });
     await server.seed.emailSend({ recipientEmail: "ada@example.com" });
@@ -39,7 +39,7 @@ describe.each(surfaces)("e-mail sends over %s", (surface) => {
   });
 });
 
-test("e-mail sends come 50 at a time unless told, never more than 100", async ({ server }) => {
+test("a page of e-mail sends has 50 rows by default and 100 at most", async ({ server }) => {
   const chair = await server.as("REST");
   await seedMany(101, () => server.seed.emailSend());
   const sizes = [{}, { limit: 3 }, { limit: 5000 }].map(async (given) => {
@@ -89,7 +89,7 @@ describe.each(surfaces)("bulk e-mail over %s", (surface) => {
     expect(audit).not.toMatch(/example\.org|Reviewing|It begins|News/i);
   });
 
-  test("skips who is not of the programme and who is named twice, and says so", async ({ server }) => {
+  test("skips and reports recipients outside the programme and repeated recipients", async ({ server }) => {
     const chair = await server.as(surface);
     const [here, there] = [await server.seed.program(), await server.seed.program()];
     const other = await server.other();
@@ -133,7 +133,7 @@ describe.each(surfaces)("bulk e-mail over %s", (surface) => {
     expect(nobody).toMatchObject({ data: { queued: 0, skipped: [{}] }, ...nothing });
   });
 
-  test("goes to nobody where a block names nobody, and to those of the other block", async ({ server }) => {
+  test("sends nothing for a block without recipients, and sends the other block", async ({ server }) => {
     const chair = await server.as(surface);
     const { programId } = await server.seed.program();
     await server.seed.applicant({ programIds: [programId] });
@@ -176,7 +176,9 @@ describe.each(surfaces)("bulk e-mail over %s", (surface) => {
     [{ reviewers: block, contacts: people }, "contacts"],
   ];
 
-  test("needs a block, whole and without lines smuggled into a subject", async ({ server }) => {
+  test("is refused without blocks, with an incomplete block or with a line break in the subject", async ({
+    server,
+  }) => {
     const chair = await server.as(surface);
     const { programId } = await server.seed.program();
     await server.seed.reviewer({ reviewerId: "rvw_1", programIds: [programId] });
@@ -190,7 +192,9 @@ describe.each(surfaces)("bulk e-mail over %s", (surface) => {
     expect(await chair.send_bulk_email({ programId, ...most })).toMatchObject({ queued: 1 });
   });
 
-  test("is not sent for an archived programme, another tenant's or none", async ({ server }) => {
+  test("is refused for an archived programme, another tenant's programme and an unknown programme", async ({
+    server,
+  }) => {
     const chair = await server.as(surface);
     const archived = await server.seed.program({ lifecycleStatus: "archived" });
     const foreign = await (await server.other()).seed.program();
@@ -202,7 +206,7 @@ describe.each(surfaces)("bulk e-mail over %s", (surface) => {
   });
 });
 
-test("a thousand recipients are looked up in a few statements", async ({ server }) => {
+test("a bulk e-mail to a thousand recipients looks them up in a few statements", async ({ server }) => {
   const chair = await server.as("REST");
   const { programId } = await server.seed.program();
   const row = await server.seed.applicant({ email: "a@example.org", programIds: [programId] });

@@ -48,7 +48,7 @@ describe.for(cases)("the person part of %s over %s", ([name, surface]) => {
   const { scope, seed, list } = nouns[name] as Noun;
   const fields = (...ids: string[]) => ({ includePersonFieldIds: ids.join(",") });
 
-  test("is the linked person's, or that of the one active person with the address", async ({ server }) => {
+  test("shows the linked person, or the only active person with the address", async ({ server }) => {
     await server.seed.personSchema();
     const make = (given: Partial<Row<"persons">> = {}) => server.seed.person({ ...person, ...given });
     const single = await make({ primaryEmail: "Single@Example.org" });
@@ -88,7 +88,7 @@ describe.for(cases)("the person part of %s over %s", ([name, surface]) => {
     }
   });
 
-  test("shows the fields asked for and no other, with the scopes that they need", async ({ server }) => {
+  test("shows only the requested fields, and needs their scopes", async ({ server }) => {
     await server.seed.personSchema();
     const { personId } = await server.seed.person(person);
     await seed(server, { email: "grace@example.org", personId });
@@ -112,7 +112,7 @@ describe.for(cases)("the person part of %s over %s", ([name, surface]) => {
     expect(await call(["persons:read"], restricted)).toEqual(lacking("persons:sensitive:read"));
   });
 
-  test("takes 25 ids that the schema knows", async ({ server }) => {
+  test("accepts 25 field ids at most, all of them from the schema", async ({ server }) => {
     const ids = Array.from({ length: 26 }, (_, index) => `fld_${index}`);
     const made = ids.map((id) => field(id, id, "text", {})) as Row<"personSchemas">["fields"];
     await server.seed.personSchema({ fields: made });
@@ -132,7 +132,7 @@ describe.for(cases)("the person part of %s over %s", ([name, surface]) => {
 describe.each(Object.keys(nouns).slice(0, 2))("a hundred rows of %s", (name) => {
   const { seed, list } = nouns[name] as Noun;
 
-  test("are all expanded, by no more statements than two rows are", async ({ server }) => {
+  test("are expanded with no more statements than two rows", async ({ server }) => {
     await server.seed.personSchema();
     const caller = await server.as("REST");
     const make = (count: number) =>

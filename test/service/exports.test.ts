@@ -7,7 +7,7 @@ import { nothing, recordTrace } from "../support/trace.ts";
 const { standard, pii, restricted } = personFieldIds;
 
 describe.each(surfaces)("exports over %s", (surface) => {
-  test("one is started pending, with its filters as they are understood", async ({ server }) => {
+  test("an export starts as pending, and shows its parsed filters", async ({ server }) => {
     const granted: readonly Scope[] = ["exports:write", "exports:read"];
     const clerk = await server.as(surface, granted);
     const { programId, trackId } = await server.seed.track({
@@ -54,7 +54,7 @@ describe.each(surfaces)("exports over %s", (surface) => {
     expect(row).toMatchObject({ tokenId: trace.data.createdBy, scopes: granted });
   });
 
-  test("one of a whole programme has no filters", async ({ server }) => {
+  test("an export of a whole programme has no filters", async ({ server }) => {
     const clerk = await server.as(surface);
     const { programId } = await server.seed.program();
     expect(await clerk.create_export({ programId })).toMatchObject({
@@ -64,7 +64,7 @@ describe.each(surfaces)("exports over %s", (surface) => {
     });
   });
 
-  test("of a state that does not exist is started, and says that nothing will match", async ({ server }) => {
+  test("an export of an unknown state starts, with a warning that nothing matches", async ({ server }) => {
     const clerk = await server.as(surface);
     const { programId } = await server.seed.program();
     for (const state of ["in_review", "S", "X".repeat(64)]) {
@@ -94,7 +94,7 @@ describe.each(surfaces)("exports over %s", (surface) => {
     [{ format: "csv" }, "format"],
   ];
 
-  test("what the contract does not know is refused with its path, and nothing is started", async ({ server }) => {
+  test("unknown input is refused with its path, and no export starts", async ({ server }) => {
     const clerk = await server.as(surface);
     await server.seed.personSchema();
     const { programId } = await server.seed.program();
@@ -107,7 +107,7 @@ describe.each(surfaces)("exports over %s", (surface) => {
     await clerk.create_export({ programId, submittedFrom: day, submittedTo: day });
   });
 
-  test("the persons section needs the scopes that its fields need", async ({ server }) => {
+  test("the persons section needs the scopes of its fields", async ({ server }) => {
     await server.seed.personSchema();
     const { programId } = await server.seed.program();
     const start = async (granted: readonly Scope[], ...fieldIds: string[]) => {
@@ -137,7 +137,7 @@ describe.each(surfaces)("exports over %s", (surface) => {
     }
   });
 
-  test("programme and track must be the tenant's own, and the track the programme's", async ({ server }) => {
+  test("the programme must be the tenant's own, and the track must belong to it", async ({ server }) => {
     const clerk = await server.as(surface);
     const [here, there] = [await server.seed.track(), await server.seed.track()];
     const foreign = await (await server.other()).seed.track();
@@ -154,7 +154,7 @@ describe.each(surfaces)("exports over %s", (surface) => {
     }
   });
 
-  test("a job shows how it stands, and another tenant's is not found", async ({ server }) => {
+  test("an export job shows its status, and another tenant's job is not found", async ({ server }) => {
     const clerk = await server.as(surface, ["exports:read"]);
     const other = await server.other();
     const { programId } = await server.seed.program();

@@ -16,7 +16,11 @@ const statuses = LifecycleStatus.options;
 const leadingTo = (to: LifecycleStatus) => statuses.filter((from) => moves[from].split(" ").includes(to));
 
 describe.each(surfaces)("programmes over %s", (surface) => {
-  test.for(statuses)("a programme moves on from %s as the lifecycle allows, and says so", async (from, { server }) => {
+  test.for(
+    statuses,
+  )("a programme in state %s changes only to the states that its lifecycle allows, and emits an event", async (from, {
+    server,
+  }) => {
     const chair = await server.as(surface);
     for (const to of statuses) {
       const { programId, version } = await server.seed.program({ lifecycleStatus: from });
@@ -44,7 +48,7 @@ describe.each(surfaces)("programmes over %s", (surface) => {
     }
   });
 
-  test("a programme under way goes back to configured only while it has no submission", async ({ server }) => {
+  test("an open programme returns to configured only while it has no submission", async ({ server }) => {
     const chair = await server.as(surface);
     const { programId, version } = await server.seed.program({ lifecycleStatus: "underway" });
     await server.seed.submission(); // another programme's
@@ -58,7 +62,7 @@ describe.each(surfaces)("programmes over %s", (surface) => {
     await chair.update_program({ programId, version, lifecycleStatus: "completed" });
   });
 
-  test("an archived programme takes no write but the move out, by whatever record the write goes", async ({
+  test("an archived programme refuses every write, to its other records too, until it leaves that state", async ({
     server,
   }) => {
     const chair = await server.as(surface);
@@ -74,9 +78,7 @@ describe.each(surfaces)("programmes over %s", (surface) => {
     for (const write of writesOf(chair, home).slice(2)) await write();
   });
 
-  test("what is written stays, what is not named is left alone, and the same again changes nothing", async ({
-    server,
-  }) => {
+  test("a change stores the given values only, and the same change again writes nothing", async ({ server }) => {
     const chair = await server.as(surface);
     const { programId } = await server.seed.program({ description: "Before", endDate: "2027-01-01T00:00:00.000Z" });
     const change = { name: "N".repeat(200), year: 3000, startDate: "2026-11-20T06:01:05+02:00" };
@@ -94,7 +96,7 @@ describe.each(surfaces)("programmes over %s", (surface) => {
     expect(await chair.get_program({ programId })).toEqual(first.data);
   });
 
-  test("a change that names no version applies to the programme as it is, also when several come at once", async ({
+  test("a change without a version applies to the current programme, also when several arrive at once", async ({
     server,
   }) => {
     const chair = await server.as(surface);
@@ -148,9 +150,7 @@ describe.each(surfaces)("programmes over %s", (surface) => {
     ["branding.pages.submitted.ctaLabel", "l".repeat(41)],
   ];
 
-  test("what the contract does not know is refused with its path, and nothing else of the call is written", async ({
-    server,
-  }) => {
+  test("unknown input is refused with its path, and nothing of the call is written", async ({ server }) => {
     const chair = await server.as(surface);
     const { programId, version } = await server.seed.program();
     for (const [path, value] of refused) {
@@ -178,7 +178,7 @@ describe.each(surfaces)("branding over %s", (surface) => {
     },
   };
 
-  test("a programme's and a track's copy is merged text by text", async ({ server }) => {
+  test("texts of a programme's and a track's branding change one by one", async ({ server }) => {
     const chair = await server.as(surface);
     const { programId } = await server.seed.program({ branding: before });
     const { trackId } = await server.seed.track({ programId, branding: before });
@@ -203,7 +203,7 @@ describe.each(surfaces)("branding over %s", (surface) => {
 });
 
 describe.each(surfaces)("tracks and rounds over %s", (surface) => {
-  test("intake and dates of a track and activity and dates of a round are set", async ({ server }) => {
+  test("a track's intake and dates, and a round's activity and dates, can be set", async ({ server }) => {
     const chair = await server.as(surface);
     const { programId, trackId, roundId } = await seedHome(server, {});
     const dates = { intakeOpenDate: "2026-11-20T00:00:00.000Z", intakeCloseDate: "2026-12-20T00:00:00.000Z" };
@@ -225,7 +225,7 @@ describe.each(surfaces)("tracks and rounds over %s", (surface) => {
     expect(await recordTrace(server, () => chair.update_round({ ...round, version: 1 }))).toMatchObject(nothing);
   });
 
-  test("a track or round is found only under its own programme and track", async ({ server }) => {
+  test("a track and a round are found only under their own programme and track", async ({ server }) => {
     const chair = await server.as(surface);
     const [here, there] = [await seedHome(server, {}), await seedHome(server, {})];
     const sister = await server.seed.track({ programId: here.programId });
@@ -243,7 +243,7 @@ describe.each(surfaces)("tracks and rounds over %s", (surface) => {
     }
   });
 
-  test("a programme lists its own tracks newest first, and its own rounds in their sequence", async ({ server }) => {
+  test("a programme lists its own tracks, newest first, and its own rounds, in their order", async ({ server }) => {
     const chair = await server.as(surface);
     const program = await server.seed.program();
     await seedHome(server, {});
@@ -264,7 +264,7 @@ describe.each(surfaces)("tracks and rounds over %s", (surface) => {
     await expect(foreign).rejects.toMatchProblem("invalid_cursor");
   });
 
-  test("programmes of the tenant are listed newest first, another's are not", async ({ server }) => {
+  test("programmes of the tenant alone are listed, newest first", async ({ server }) => {
     const chair = await server.as(surface);
     const other = await server.other();
     await other.seed.program();

@@ -18,7 +18,7 @@ const kinds = [
 ] as const;
 
 describe.each(surfaces)("versions over %s", (surface) => {
-  test.for(kinds)("%s gives the version asked for, the latest if none is", async ([name, key, seed], { server }) => {
+  test.for(kinds)("%s returns the requested version, by default the latest", async ([name, key, seed], { server }) => {
     const chair = await server.as(surface);
     const other = await server.other();
     const foreign = [await seed(other, "one", 20), await seed(other, "foreign", 1)];

@@ -73,7 +73,7 @@ async function trailOf(chair: TestCaller, filter: object): Promise<AuditEntry[]>
   return entries.reverse();
 }
 
-test("a season over MCP, from the first draft to the winner", async ({ server }) => {
+test("a whole season runs over MCP, from the first draft to the winner", async ({ server }) => {
   const chair = await server.as("MCP");
   const { steps, act } = diaryOf(server);
   const { accept, pay, review } = outside(server);

@@ -41,7 +41,7 @@ export function conformance(open: () => Promise<Store>): void {
 }
 
 function rows(bench: () => Bench): void {
-  test("an inserted row carries tenant, version 0, times and actors, and reads back the same", async () => {
+  test("an inserted row has its tenant, version 0, times and actors, and is read back unchanged", async () => {
     const { store, seed } = bench();
     const program = await seed.program({ description: null, branding: { pages: { landing: { heroTitle: "Föhn" } } } });
     expect(program).toMatchObject({
@@ -55,7 +55,7 @@ function rows(bench: () => Bench): void {
     expect(await store.reader("biz_one").get("programs", program.programId)).toStrictEqual(program);
   });
 
-  test.each(Object.keys(tables) as TableName[])("%s: any record reads back as it was written", async (table) => {
+  test.each(Object.keys(tables) as TableName[])("%s: any record is read back as it was written", async (table) => {
     const { write } = bench();
     const undo = new Error("undo");
     await fc.assert(
@@ -76,7 +76,7 @@ function rows(bench: () => Bench): void {
     );
   });
 
-  test("another tenant finds none of it", async () => {
+  test("another tenant does not find a row", async () => {
     const { store, seed, write } = bench();
     const program = await seed.program();
     const person = await seed.person();
@@ -94,7 +94,7 @@ function rows(bench: () => Bench): void {
     expect(await store.reader("biz_one").get("persons", person.personId)).toEqual(person);
   });
 
-  test("an update raises the version and names who and when; undefined leaves a value, null clears it", async () => {
+  test("an update increments the version and sets time and actor; undefined keeps a value, null clears it", async () => {
     const { store, seed } = bench();
     const person = await seed.person({ platformUserId: "usr_9" });
     const updated = await store.transaction(
@@ -135,14 +135,14 @@ function rows(bench: () => Bench): void {
     expect(await store.reader("biz_one").get("programs", read.programId)).toMatchObject({ name: "First", version: 1 });
   });
 
-  test("a patch cannot touch what the store keeps itself", async () => {
+  test("a patch cannot change the columns that the store maintains", async () => {
     const { seed, write } = bench();
     const program = await seed.program();
     const forged = { businessId: "biz_two", version: 9, createdBy: "x" } as object;
     expect(await write((transaction) => transaction.update("programs", program, forged))).toEqual(program);
   });
 
-  test("an id of several versions reads as its latest, and its versions change one by one", async () => {
+  test("an id with several versions is read as the latest, and each version changes alone", async () => {
     const { store, seed, write } = bench();
     const schemaId = createId("sch");
     const [first] = [
@@ -168,7 +168,7 @@ function members(bench: () => Bench): void {
         .find("persons", { has: { ref: toRefKey(ref) } }, { limit: 10 })
     ).map(({ personId }) => personId);
 
-  test("a row is found by its members, and no longer by those it loses", async () => {
+  test("a row is found by its members, and not by removed members", async () => {
     const { seed, write } = bench();
     const [first, second] = ["1", "2"].map((externalId) => ({
       namespace: "crm",
@@ -186,7 +186,7 @@ function members(bench: () => Bench): void {
     expect(await holders(second)).toEqual([]);
   });
 
-  test("an external reference has one holder in a tenant; an address of a person may have several", async () => {
+  test("an external reference belongs to one person of a tenant, and several persons may share an address", async () => {
     const { seed, write, store } = bench();
     const externalRefs = [{ namespace: "crm", objectType: "contact", externalId: "1" }];
     const person = await seed.person({ externalRefs });
@@ -204,7 +204,7 @@ function members(bench: () => Bench): void {
     await expect(seed.reviewer({ email: "Rita@Example.org" })).rejects.toThrow();
   });
 
-  test("several members must all be there", async () => {
+  test("a query for several members finds rows that have all of them", async () => {
     const { seed, store } = bench();
     const both = await seed.reviewer({ programIds: ["prg_1"], roundIds: ["rnd_1", "rnd_2"] });
     await seed.reviewer({ programIds: ["prg_1"], roundIds: ["rnd_2"] });
@@ -220,7 +220,7 @@ function transactions(bench: () => Bench): void {
   const newProgram = async (transaction: PipelineTransaction, name: string) =>
     createFactory((work) => work(transaction)).program({ name });
 
-  test("what fails leaves nothing behind", async () => {
+  test("a transaction that fails leaves nothing behind", async () => {
     const { write } = bench();
     const cause = new Error("cause");
     const work = write(async (transaction) => {
@@ -231,7 +231,7 @@ function transactions(bench: () => Bench): void {
     expect(await names()).toEqual([]);
   });
 
-  test("nobody reads what is not committed", async () => {
+  test("uncommitted changes are not visible to readers", async () => {
     const { write } = bench();
     const seen: string[][] = [];
     const written = Promise.withResolvers<void>();
@@ -250,7 +250,7 @@ function transactions(bench: () => Bench): void {
     expect(seen).toEqual([[]]);
   });
 
-  test("transactions run one after the other, so none loses another's change", async () => {
+  test("transactions of a tenant run one after another, and no change is lost", async () => {
     const { seed, write, store } = bench();
     const { programId } = await seed.program({ year: 2000 });
     await Promise.all(
@@ -281,7 +281,7 @@ function transactions(bench: () => Bench): void {
     });
   });
 
-  test("a savepoint that fails undoes its own writes and changes only", async () => {
+  test("a savepoint that fails rolls back only its own writes and changes", async () => {
     const { write } = bench();
     await write(async (transaction) => {
       await newProgram(transaction, "Kept");
@@ -298,7 +298,7 @@ function transactions(bench: () => Bench): void {
     expect((await names()).sort()).toEqual(["Kept", "Kept too"]);
   });
 
-  test("a transaction kept past its end is of no use", async () => {
+  test("a transaction cannot be used after its end", async () => {
     const { write } = bench();
     let kept: PipelineTransaction | undefined;
     await write(async (transaction) => {
@@ -308,7 +308,7 @@ function transactions(bench: () => Bench): void {
     expect(await names()).toEqual([]);
   });
 
-  test("what refers to a row of another tenant, or to none, is refused", async () => {
+  test("a reference to a row that is missing or of another tenant is refused", async () => {
     const { seed, write } = bench();
     const { schemaId } = await seed.schema();
     await expect(seed.track({ programId: "prg_none", schemaId })).rejects.toThrow();
@@ -318,7 +318,7 @@ function transactions(bench: () => Bench): void {
     await expect(other.track({ programId: foreign.programId })).resolves.toMatchObject({ businessId: "biz_two" });
   });
 
-  test("a row may be written before the one that it refers to", async () => {
+  test("a row can be written before the row that it refers to", async () => {
     const { seed, write } = bench();
     const { schemaId } = await seed.schema();
     await write(async (transaction) => {

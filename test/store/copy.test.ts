@@ -157,7 +157,7 @@ async function change(database: string): Promise<void> {
   await store.close();
 }
 
-test("a source that is written to is copied as it was at one moment, and the copy can catch up until it is used", async () => {
+test("a source in use is copied as of one moment, and the copy can be updated until it is used", async () => {
   const [from, to] = [await filled("SQLite", 5_000), await fresh("PostgreSQL")];
   const store = await openStore({ database: from });
   const { seed, write } = benchOf(store);
@@ -219,7 +219,7 @@ async function stopped({ child }: ReturnType<typeof command>, to: string, signal
   await engine.close();
 }
 
-test.each(["SQLite", "PostgreSQL"] as const)("filling %s ends where the process is told to stop", async (engine) => {
+test.each(["SQLite", "PostgreSQL"] as const)("copying to %s stops when the process is stopped", async (engine) => {
   const [from, to] = [await filled("SQLite", 20_000), await fresh(engine)];
   const first = command(to, "--from", from);
   await stopped(first, to, "SIGINT");
@@ -245,7 +245,7 @@ test("a copy that was killed is continued by the next process", async () => {
 });
 
 describe("the command", () => {
-  test("says what is not in the database", async () => {
+  test("reports what is stored outside the database", async () => {
     const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
     for (const name of ["files", "key"]) await writeFile(`${from}.${name}`, "");
     const { code, stdout, stderr } = await command(to, "--from", from).ended;
@@ -255,7 +255,7 @@ describe("the command", () => {
     expect(stdout).not.toContain(`${from}.exports`);
   });
 
-  test("compares without writing, and fails where there is a difference", async () => {
+  test("compares without writing, and fails if there is a difference", async () => {
     const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
     expect(await command(to, "--from", from, "--verify").ended).toMatchObject({ code: 2, stdout: "" });
     await command(to, "--from", from).ended;
@@ -266,7 +266,7 @@ describe("the command", () => {
     expect(stderr).toContain("do not hold the same");
   });
 
-  test("takes no address with a password, and asks for what is missing", async () => {
+  test("refuses an address with a password, and names missing arguments", async () => {
     const secret = "postgres://programme:sesame@127.0.0.1:1/programme";
     for (const args of [["--from", "a.db", "--to", secret], ["--from", secret], [], ["--from", ":memory:"]]) {
       const { code, stdout, stderr } = await command("programme.db", ...args).ended;
@@ -276,8 +276,8 @@ describe("the command", () => {
   });
 });
 
-describe("is refused, and changes nothing,", () => {
-  test("to a database that holds something else", async () => {
+describe("a copy is refused and changes nothing", () => {
+  test("if the target has other tables", async () => {
     const [from, to] = [await filled("SQLite"), await filled("PostgreSQL")];
     const before = await opened(to);
     const programs = await before.reader("biz_one").find("programs", {}, { limit: 100 });
@@ -285,7 +285,7 @@ describe("is refused, and changes nothing,", () => {
     expect(await before.reader("biz_one").find("programs", {}, { limit: 100 })).toEqual(programs);
   });
 
-  test.each(["SQLite", "PostgreSQL"] as const)("to a %s database of another program's", async (engine) => {
+  test.each(["SQLite", "PostgreSQL"] as const)("if the target is a %s database of another program", async (engine) => {
     const [from, to] = [await filled("SQLite"), await fresh(engine)];
     await edit(to, "create table guests (name text); insert into guests values ('Ada')");
     await expect(copyDatabase(between(from, to))).rejects.toThrow(/not from this copy/);
@@ -295,21 +295,21 @@ describe("is refused, and changes nothing,", () => {
     await close();
   });
 
-  test("to one in use that is of an earlier version, which stays of that", async () => {
+  test("if the target is in use and of an earlier version", async () => {
     const [from, to] = [await filled("SQLite"), await filled("SQLite")];
     await edit(to, `delete from migrations where name = '${latest}'`);
     await expect(copyDatabase(between(from, to))).rejects.toThrow(/not from this copy/);
     expect((await inspectStore({ database: to })).pending).toEqual([latest]);
   });
 
-  test("to one that a later version has migrated", async () => {
+  test("if a later version has migrated the target", async () => {
     const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
     await (await openStore({ database: to })).close();
     await edit(to, `insert into migrations (name, "appliedAt", since) values ('999_later', '', '009_turns')`);
     await expect(copyDatabase(between(from, to))).rejects.toThrow(/to fill is of a later version/);
   });
 
-  test("to a copy of another database", async () => {
+  test("if the target is a copy of another database", async () => {
     const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
     await copyDatabase(between(from, to));
     await expect(copyDatabase(between(await filled("SQLite"), to))).rejects.toThrow(/copy of another/);
@@ -324,13 +324,13 @@ describe("is refused, and changes nothing,", () => {
       /later version/,
     ],
     ["was never used", "delete from settings", /empty/],
-  ])("from a database that %s", async (_, statement, said) => {
+  ])("if the source %s", async (_, statement, said) => {
     const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
     await edit(from, statement);
     await expect(copyDatabase(between(from, to))).rejects.toThrow(said);
   });
 
-  test("from nothing, and to itself", async () => {
+  test("if the source is missing, or is the target", async () => {
     const from = await filled("SQLite");
     await expect(copyDatabase(between(from, from))).rejects.toThrow(/same database/);
     const missing = `${await fresh("SQLite")}.gone`;
@@ -338,7 +338,7 @@ describe("is refused, and changes nothing,", () => {
   });
 });
 
-test("of two processes that copy to one database one goes on, and the other is told", async () => {
+test("of two processes that copy to one database only one continues, and the other reports it", async () => {
   const [from, to] = [await filled("SQLite", 20_000), await fresh("PostgreSQL")];
   let second: Promise<PromiseSettledResult<unknown>[]> | undefined;
   const onProgress = () => {
@@ -353,7 +353,7 @@ test("of two processes that copy to one database one goes on, and the other is t
   expect((await compareDatabases(between(from, to))).tables.every(({ same }) => same)).toBe(true);
 });
 
-test("what others keep beside the tables stays where it is", async () => {
+test("tables of other programs in the target stay unchanged", async () => {
   const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
   await edit(from, "create table replication (place text); insert into replication values ('1'); analyze");
   await copyDatabase(between(from, to));
@@ -362,7 +362,7 @@ test("what others keep beside the tables stays where it is", async () => {
   expect(tables.map(({ table }) => table)).not.toContain("replication");
 });
 
-test("a difference is found", async () => {
+test("a difference between source and copy is found", async () => {
   const [from, to] = [await filled("SQLite"), await fresh("PostgreSQL")];
   await copyDatabase(between(from, to));
   await edit(to, `update submissions set title = 'another'`);

@@ -19,7 +19,7 @@ function refused(cursor: string, list = cursors): boolean {
   }
 }
 
-test("a cursor gives back where the page ended, and is safe in an address", () => {
+test("a cursor contains the position where the page ended, and is safe in a URL", () => {
   fc.assert(
     fc.property(positions, (position) => {
       const cursor = cursors.encode(position);

@@ -67,7 +67,7 @@ describe.each(engines)("in the catalogue of %s", (name) => {
     }
   });
 
-  test("only tables for which there is a reason are whole everywhere, and none of them is a tenant's alone", () => {
+  test("only the listed tables are complete on every server, and none of them belongs to one tenant", () => {
     const found = tables.filter(({ by }) => by === undefined).map((table) => table.name);
     expect(found.filter((table) => table !== "migrationLock").toSorted()).toEqual(Object.keys(whole).toSorted());
     const others = tables.filter(({ by }) => by !== undefined && by !== "businessId").map((table) => table.name);
@@ -75,7 +75,7 @@ describe.each(engines)("in the catalogue of %s", (name) => {
   });
 });
 
-test("nothing of PostgreSQL is used that databases like it lack", async () => {
+test("migrations use no PostgreSQL feature that compatible databases lack", async () => {
   const engine = await migrated("PostgreSQL");
   const here = "current_schema()::regnamespace";
   const forbidden = {
@@ -94,7 +94,7 @@ test("nothing of PostgreSQL is used that databases like it lack", async () => {
     expect([what, await rowsOf(engine, query)]).toEqual([what, []]);
 });
 
-test("nor anything of the kind in SQLite", async () => {
+test("migrations use no SQLite feature that other databases lack", async () => {
   const engine = await migrated("SQLite");
   const kinds =
     "select name from sqlite_master where type not in ('table', 'index', 'view') or name = 'sqlite_sequence'";
@@ -104,7 +104,7 @@ test("nor anything of the kind in SQLite", async () => {
 const lacking =
   /\b(un)?listen\b|\bnotify\b|advisory|\btemp(orary)?\b|\b(nextval|setval|currval)\b|\bserial|\bsequence\s|trigger|create\s+function|\bcopy\b|\bcursor\b\s+for|\block table\b/i;
 
-test.each(engines)("nor do statements on %s use it, from the first start on", async (name) => {
+test.each(engines)("statements on %s use no feature that compatible databases lack", async (name) => {
   const recorded = recordStatements();
   const database = await fresh(name);
   const { server, close } = await openTestServer({

@@ -50,7 +50,7 @@ export function token(given: Partial<Token>): Token {
 export function ledgers(bench: () => Bench): void {
   const reader = () => bench().store.reader("biz_one");
 
-  test("audit entries come newest first; those that changed nothing only when asked for by action", async () => {
+  test("audit entries are listed newest first, and those without a change only when filtered by action", async () => {
     const { write, store } = bench();
     const change = entry({ occurredAt: at(0) });
     const later = entry({
@@ -84,7 +84,7 @@ export function ledgers(bench: () => Bench): void {
     expect(await store.reader("biz_two").getAudit(read.auditId)).toBeUndefined();
   });
 
-  test("audit pages go on where they ended, each filter for itself", async () => {
+  test("each page of audit entries continues after the previous one, for every filter", async () => {
     const entries = Array.from({ length: 5 }, (_, n) => entry({ occurredAt: at(n >> 1) }));
     await bench().write((transaction) => transaction.appendAudit(entries));
     const first = await reader().pageAudit({}, { limit: 3 });
@@ -96,7 +96,7 @@ export function ledgers(bench: () => Bench): void {
     await expect(foreign).rejects.toMatchObject({ code: "invalid_cursor" });
   });
 
-  test("events stand in the order of their transactions and vanish with a transaction that fails", async () => {
+  test("events are in the order of their transactions, and a transaction that fails leaves none", async () => {
     const { write, store } = bench();
     const event = (n: number): EventPayload => ({
       eventType: "feedback.released",
@@ -126,7 +126,7 @@ export function ledgers(bench: () => Bench): void {
     await expect(write((transaction) => transaction.appendEvents([event(4)]))).rejects.toThrow();
   });
 
-  test("an answer is found again until it is too old, by its tenant alone", async () => {
+  test("a stored answer is found until it expires, and only by its tenant", async () => {
     const { write } = bench();
     const answer: StoredAnswer = {
       fingerprint: "f1",
@@ -154,7 +154,7 @@ export function ledgers(bench: () => Bench): void {
     expect(await find(at(6))).toEqual([undefined, undefined]);
   });
 
-  test("a quota remembers its last use by a token", async () => {
+  test("a quota records its last use by a token", async () => {
     const { write, store } = bench();
     const lastUse = (tokenId: string, quota: string) =>
       write((transaction) => transaction.lastQuotaUse(tokenId, quota));
@@ -167,7 +167,7 @@ export function ledgers(bench: () => Bench): void {
     expect([await lastUse("tok_2", "export"), await lastUse("tok_1", "other")]).toEqual([undefined, undefined]);
   });
 
-  test("a one-time name counts once in its tenant, and again when its use was undone", async () => {
+  test("a one-time name is accepted once in a tenant, and again if its use was rolled back", async () => {
     const { write } = bench();
     const consumeNonce = (businessId?: string) =>
       write((transaction) => transaction.consumeNonce("nonce", at(1)), businessId);
@@ -179,7 +179,7 @@ export function ledgers(bench: () => Bench): void {
     expect([await consumeNonce(), await consumeNonce(), await consumeNonce("biz_two")]).toEqual([true, false, true]);
   });
 
-  test("access entries come in any number, and those that are written again are there once", async () => {
+  test("any number of access entries can be written, and repeated ones are stored once", async () => {
     const { store } = bench();
     const entries = Array.from({ length: 2_345 }, () => entry({ action: "submission.read", status: 200, changes: [] }));
     await store.appendAccess(entries.slice(0, 1_500));
@@ -189,7 +189,7 @@ export function ledgers(bench: () => Bench): void {
     expect(await listAudit(store, "biz_one", undefined)).toEqual([]);
   });
 
-  test("tokens are found by their hash, revoked once and remember their last use", async () => {
+  test("tokens are found by their hash, are revoked once and record their last use", async () => {
     const { store } = bench();
     const [mine, other] = [token({}), token({ businessId: "biz_two", expiresAt: at(9) })];
     await store.insertToken(mine);
@@ -215,7 +215,7 @@ export function ledgers(bench: () => Bench): void {
     expect(await store.findToken(other.sha256)).toEqual(other);
   });
 
-  test("tokens are changed by their own tenant until they are revoked, and change back with their transaction", async () => {
+  test("tokens can be changed by their own tenant until they are revoked, and a rollback undoes the change", async () => {
     const { store } = bench();
     const mine = token({});
     await store.insertToken(mine);
@@ -240,7 +240,7 @@ export function ledgers(bench: () => Bench): void {
     expect(await store.findToken(mine.sha256)).toEqual({ ...mine, ...patch, expiresAt: null, revokedAt: at(6) });
   });
 
-  test("tenants are listed in the order of their making", async () => {
+  test("tenants are listed in the order of their creation", async () => {
     const { store } = bench();
     const [one, two] = [
       { businessId: "biz_2", name: "Two", createdAt: at(0) },
@@ -252,7 +252,7 @@ export function ledgers(bench: () => Bench): void {
     await expect(store.insertBusiness(one)).rejects.toThrow();
   });
 
-  test("a secret stays the same, differs by name and can be asked for inside a transaction", async () => {
+  test("a secret stays the same, differs by name and can be read inside a transaction", async () => {
     const { store, write } = bench();
     const secret = await write(() => store.secret("links"));
     expect(secret).toHaveLength(32);

@@ -39,7 +39,7 @@ export function lists(bench: () => Bench): void {
     return rows;
   }
 
-  test("newest first: rows of one moment by id; a cursor only when there is more", async () => {
+  test("lists are newest first, rows with the same time are ordered by id, and a cursor means that there is more", async () => {
     const old = await seedAt(0).program({ programId: "prg_a" });
     const twin = await seedAt(0).program({ programId: "prg_b" });
     const young = await seedAt(1).program({ programId: "prg_0" });
@@ -53,7 +53,7 @@ export function lists(bench: () => Bench): void {
     expect(await reader().page("programs", {}, "newest", { limit: 3 })).toEqual({ rows: [young, twin, old] });
   });
 
-  test("pages of any size show every row once while others are being written", async () => {
+  test("pages of any size show every row once while other rows are written", async () => {
     const sizes = fc.record({
       rows: fc.integer({ min: 0, max: 25 }),
       limit: fc.integer({ min: 1, max: 8 }),
@@ -79,7 +79,7 @@ export function lists(bench: () => Bench): void {
     );
   });
 
-  test("by change: what is written while someone reads comes later in the same walk, in the same millisecond too", async () => {
+  test("a list by time of change also shows rows that are written while it is read, in the same millisecond too", async () => {
     const people: Row<"persons">[] = [];
     for (let n = 0; n < 6; n++) people.push(await seedAt(0).person());
     let rewritten = 0;
@@ -99,7 +99,7 @@ export function lists(bench: () => Bench): void {
     expect(later).toEqual(walked.filter(({ updatedAt }) => updatedAt > since));
   });
 
-  test("rows of one transaction carry one moment", async () => {
+  test("rows of one transaction have the same time", async () => {
     await seedAt(0).person();
     const [one, two] = await writeAt(0)(async (transaction) => {
       const factory = createFactory((work) => work(transaction));
@@ -109,7 +109,7 @@ export function lists(bench: () => Bench): void {
     expect((await seedAt(60_000).person()).updatedAt).toBe(at(60_000));
   });
 
-  test("lists by member keep the order and the other conditions", async () => {
+  test("lists by member respect the order and the other conditions", async () => {
     const one = await seedAt(0).reviewer({ roundIds: ["rnd_1"], status: "active" });
     await seedAt(1).reviewer({ roundIds: ["rnd_1"], status: "invited" });
     await seedAt(2).reviewer({ roundIds: ["rnd_2"], status: "active" });
@@ -123,7 +123,7 @@ export function lists(bench: () => Bench): void {
     ]);
   });
 
-  test("a member may be any of several, and then a row is found once", async () => {
+  test("a list by one of several members shows a row once", async () => {
     const one = await seedAt(0).reviewer({ reviewerId: "rvw_1", roundIds: ["rnd_1", "rnd_2"], programIds: ["prg_1"] });
     const two = await seedAt(1).reviewer({ reviewerId: "rvw_2", roundIds: ["rnd_2"] });
     await seedAt(2).reviewer({ reviewerId: "rvw_3", roundIds: ["rnd_3"], programIds: ["prg_1"] });
@@ -135,14 +135,14 @@ export function lists(bench: () => Bench): void {
     expect(await reader().count("reviewers", { has })).toBe(2);
   });
 
-  test("versions of one id are rows of their own in a list", async () => {
+  test("versions of one id are separate rows of a list", async () => {
     const schemaId = createId("sch");
     for (const schemaVersion of [1, 2, 3]) await seedAt(0).schema({ schemaId, schemaVersion });
     const walked = await walk("schemas", {}, "newest", 1);
     expect(walked.map(({ schemaVersion }) => schemaVersion)).toEqual([3, 2, 1]);
   });
 
-  test("a cursor is of use in its own list alone", async () => {
+  test("a cursor is accepted only by its own list", async () => {
     for (let n = 0; n < 4; n++) await seedAt(n).submission();
     for (let n = 0; n < 4; n++) await createFactory((work) => writeAt(n)(work, "biz_two")).submission();
     const where = { state: "DRAFT", submittedAt: { lte: at(9) } } as const;
@@ -168,7 +168,7 @@ export function lists(bench: () => Bench): void {
     expect((await again).rows).toHaveLength(3);
   });
 
-  test("conditions: a value, several, none, null, a range, a boolean", async () => {
+  test("a condition can be a value, several values, none, null, a range or a boolean", async () => {
     const dates = [null, at(0), at(1), at(2)];
     for (const [n, endDate] of dates.entries())
       await seedAt(n).program({ name: `p${n}`, endDate, feeRequired: n % 2 === 1 });
@@ -187,7 +187,7 @@ export function lists(bench: () => Bench): void {
     expect(await names({ name: undefined })).toHaveLength(4);
   });
 
-  test("search finds text in any column, whatever its case, and takes wildcards for what they are", async () => {
+  test("search finds text in any column in upper or lower case, and treats wildcards as text", async () => {
     await seedAt(0).reviewer({ firstName: "Élodie", lastName: "100%_A\\b", affiliation: null });
     const find = async (text: string) => {
       const search = { columns: ["firstName", "lastName", "affiliation"], text } as const;
@@ -200,7 +200,7 @@ export function lists(bench: () => Bench): void {
       expect([text, await find(text)]).toEqual([text, 0]);
   });
 
-  test("find orders by a column, then by id, and stops at its limit", async () => {
+  test("find orders by a column, then by id, and respects its limit", async () => {
     const sequence = [3, 1, 2, 1];
     const { trackId, programId } = await seedAt(0).track();
     for (const [n, value] of sequence.entries())
@@ -214,7 +214,7 @@ export function lists(bench: () => Bench): void {
     expect(await find({ limit: 2, descending: true })).toEqual(["rnd_3", "rnd_2"]);
   });
 
-  test("scan gives every matching row, however many", async () => {
+  test("scan returns every matching row of a large table", async () => {
     const { write } = bench();
     await write(async (transaction) => {
       const factory = createFactory((work) => work(transaction));
@@ -226,7 +226,7 @@ export function lists(bench: () => Bench): void {
     for await (const { personId } of bench().store.reader("biz_two").scan("persons", {})) expect.fail(personId);
   });
 
-  test("counts: of all that match, and by the value of a column", async () => {
+  test("count returns the number of matching rows, in total and by the value of a column", async () => {
     for (const year of [2025, 2026, 2026])
       await seedAt(0).program({ year, feeRequired: year === 2026, currency: year === 2025 ? "EUR" : null });
     expect(await reader().count("programs", {})).toBe(3);

@@ -50,7 +50,7 @@ const names = async (store: Store) =>
   (await store.reader("biz_one").find("programs", {}, { limit: 50 })).map(({ name }) => name);
 
 describe("a connection that is lost", () => {
-  test("in the middle of a transaction: it is run again, and done once", async () => {
+  test("in the middle of a transaction makes it run again, and its changes are made once", async () => {
     const { store, tcpProxy } = await remote();
     let runs = 0;
     await benchOf(store).write(async (transaction) => {
@@ -63,7 +63,7 @@ describe("a connection that is lost", () => {
     expect((await names(store)).sort()).toEqual(["After", "Before"]);
   });
 
-  test("in the middle, though somebody takes the failure for one of a single statement", async () => {
+  test("in the middle of a transaction makes it run again even if the handler catches the error", async () => {
     const { store, tcpProxy } = await remote();
     let runs = 0;
     await benchOf(store).write(async (transaction) => {
@@ -76,7 +76,7 @@ describe("a connection that is lost", () => {
     expect((await names(store)).sort()).toEqual(["After", "Before"]);
   });
 
-  test("with the commit: nobody knows, and it is not run again", async () => {
+  test("during the commit is reported as uncertain, and the transaction is not run again", async () => {
     const { store, tcpProxy } = await remote();
     let runs = 0;
     const work = benchOf(store).write(async (transaction) => {
@@ -89,7 +89,7 @@ describe("a connection that is lost", () => {
     expect(await names(store)).toEqual(["Once"]);
   });
 
-  test("while it was idle: the next read and the next write do not notice", async () => {
+  test("while it is idle does not affect the next read and the next write", async () => {
     const { store, tcpProxy } = await remote();
     const { seed } = benchOf(store);
     const program = await seed.program();
@@ -102,7 +102,7 @@ describe("a connection that is lost", () => {
     expect(await names(store)).toHaveLength(4);
   });
 
-  test("ended by the server: the same", async () => {
+  test("because the server ends it does not affect the next read and the next write", async () => {
     const { store, database } = await remote();
     const { seed } = benchOf(store);
     const program = await seed.program();
@@ -117,7 +117,7 @@ describe("a connection that is lost", () => {
 });
 
 describe("a server that is gone", () => {
-  test("is unavailable, and comes back by itself", async () => {
+  test("is reported as unavailable, and is used again when it is back", async () => {
     const store = await opened(await copy());
     const { seed, write } = benchOf(store);
     const program = await seed.program();
@@ -146,7 +146,7 @@ describe("a server that is gone", () => {
     expect(await names(store)).toHaveLength(2);
   });
 
-  test("under load loses nothing that was acknowledged and does nothing twice", async () => {
+  test("under load loses no acknowledged write and applies none twice", async () => {
     const database = await copy();
     const stores = [await opened(database), await opened(database)];
     const businesses = ["biz_one", "biz_two"];
@@ -194,7 +194,7 @@ describe("a server that is gone", () => {
     }
   });
 
-  test("without a word is unavailable too, when one has waited long enough", async () => {
+  test("without closing its connections is reported as unavailable after a timeout", async () => {
     const { store, tcpProxy } = await remote();
     await benchOf(store).seed.program();
     tcpProxy.block(true);
@@ -207,7 +207,7 @@ describe("a server that is gone", () => {
 });
 
 describe("waiting", () => {
-  test("for another process's transaction ends in a refusal that may be tried again", async () => {
+  test("for another process's transaction ends with a retryable refusal", async () => {
     const database = await copy();
     const store = await opened(database, { busyTimeoutMs: 100 });
     const { seed } = benchOf(store);
@@ -229,7 +229,7 @@ describe("waiting", () => {
     expect(await names(store)).toHaveLength(2);
   });
 
-  test("takes no connection from those who read", async () => {
+  test("for a write leaves connections for reads", async () => {
     const database = await copy();
     const store = await opened(database, { maxConnections: 2, busyTimeoutMs: 2_000 });
     const go = Promise.withResolvers<void>();
@@ -240,7 +240,7 @@ describe("waiting", () => {
     await Promise.all(writing);
   });
 
-  test("connections are never more than were allowed", async () => {
+  test("the number of connections never exceeds the limit", async () => {
     const database = await copy();
     const store = await opened(database, { maxConnections: 5 });
     const { write } = benchOf(store);
@@ -262,7 +262,7 @@ describe("waiting", () => {
   });
 });
 
-test("through a pooler nothing is prepared by name or set for a connection", async () => {
+test("through a pooler no statement is prepared by name and no connection has settings", async () => {
   const direct = await remote();
   const pooled = await remote({ pooler: true });
   for (const { store } of [direct, pooled]) {

@@ -65,14 +65,14 @@ async function pooled(): Promise<string> {
   return openSessionPooler(database);
 }
 
-test("a pooler in session mode needs nothing", async () => {
+test("a pooler in session mode works without a setting", async () => {
   const store = await openStore({ database: await pooled() });
   onTestFinished(() => store.close());
   await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: "2030-01-01T00:00:00.000Z" });
   expect(await store.listBusinesses()).toHaveLength(1);
 });
 
-test("a parameter of the address that a pooler does not take is refused with what to set there", async () => {
+test("a parameter that a pooler does not accept is refused with advice on what to set", async () => {
   const database = `${await pooled()}?options=-csearch_path%3Dprogramme`;
   await expect(openStore({ database })).rejects.toThrow(/does not take `options`.*ignore_startup_parameters = options/);
 });

@@ -104,7 +104,7 @@ const refusalOf = (database: string) =>
     (error: Error) => error.message,
   );
 
-describe("sslmode means what it means to libpq:", () => {
+describe("sslmode has the meaning that it has in libpq:", () => {
   const byName = () => `localhost:${parts(encrypting).port}`;
 
   test.each<[string, () => Changes, boolean]>([
@@ -140,7 +140,7 @@ describe("sslmode means what it means to libpq:", () => {
     for (const connection of connections) expect(connection).toEqual({ encrypted, socket: false });
   });
 
-  test("the variables of libpq count where the address says nothing", async () => {
+  test("the variables of libpq apply if the address says nothing", async () => {
     vi.stubEnv("PGSSLMODE", "verify-full");
     vi.stubEnv("PGSSLROOTCERT", otherAuthority);
     const hosts = byName();
@@ -185,7 +185,7 @@ describe("sslmode means what it means to libpq:", () => {
 });
 
 describe("a Unix socket", () => {
-  test("is named by its directory, as the host or as a parameter", async () => {
+  test("is given by its directory, as the host or as a parameter", async () => {
     const { username, password, port } = parts(encrypting);
     const sockets = join(directory, "sockets");
     for (const address of [
@@ -200,12 +200,12 @@ describe("a Unix socket", () => {
 });
 
 describe("several hosts", () => {
-  test("are tried in turn, until one answers", async () => {
+  test("are tried one after another until one answers", async () => {
     const hosts = `127.0.0.1:${await freePort()},${parts(encrypting).host}`;
     expect(await refusalOf(addressOf(encrypting, { hosts }))).toBe("none");
   });
 
-  test("that all refuse are named with what is wrong with each", async () => {
+  test("that all refuse are each named with their error", async () => {
     const [one, other] = [await freePort(), await freePort()];
     const hosts = `127.0.0.1:${one},127.0.0.1:${other}`;
     expect(await refusalOf(addressOf(encrypting, { hosts }))).toMatch(
@@ -213,7 +213,7 @@ describe("several hosts", () => {
     );
   });
 
-  test.each(["read-write", "primary"])("with %s a server is used that takes changes", async (wanted) => {
+  test.each(["read-write", "primary"])("with %s lead to a server that accepts writes", async (wanted) => {
     const port = (server: PostgresServer) => parts(server).port;
     const hosts = `127.0.0.1:${port(readOnly)},127.0.0.1:${port(encrypting)}`;
     const database = addressOf(encrypting, { hosts, query: { target_session_attrs: wanted } });
@@ -223,14 +223,14 @@ describe("several hosts", () => {
     await runOn(encrypting.address, `delete from businesses where "businessId" = 'biz_one'`);
   });
 
-  test("none of which takes changes are refused where one that does is asked for", async () => {
+  test("are refused if none accepts writes and a primary is requested", async () => {
     const database = addressOf(readOnly, { query: { target_session_attrs: "read-write" } });
     expect(await refusalOf(database)).toMatch(/takes no changes/);
   });
 });
 
 describe("a password", () => {
-  test("comes from the password file, with no warning", async () => {
+  test("is read from the password file without a warning", async () => {
     const warnings: string[] = [];
     const warned = ({ message }: Error) => warnings.push(message);
     process.on("warning", warned);
@@ -243,7 +243,7 @@ describe("a password", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("that is missing is asked for by the places where it can be given", async () => {
+  test("that is missing is reported with the places where it can be set", async () => {
     vi.stubEnv("PGPASSFILE", join(directory, "none"));
     const said = await refusalOf(addressOf(encrypting, { user: parts(encrypting).username }));
     expect(said).toMatch(/PROGRAMME_DATABASE, PGPASSWORD or a \.pgpass file/);

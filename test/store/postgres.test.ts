@@ -55,7 +55,7 @@ describe("the address", () => {
       { pathname: "/none" },
       /there is no such database on the server\. .*: create database "none" owner "programme" encoding 'UTF8'/,
     ],
-  ])("%s is refused with a sentence that says so, and no password", async (_, parts, said) => {
+  ])("%s is refused with an error that names the reason and no password", async (_, parts, said) => {
     const database = wrong(parts);
     for (const open of [openStore, inspectStore]) {
       const refusal = await open({ database }).then(
@@ -67,7 +67,7 @@ describe("the address", () => {
     }
   });
 
-  test("of a database that does not keep text as UTF-8 is refused", async () => {
+  test("of a database with an encoding other than UTF-8 is refused", async () => {
     const name = `programme_latin_${Date.now()}`;
     await runOn(databases.address, `create database ${name} encoding 'LATIN1' locale 'C' template template0`);
     onTestFinished(() => runOn(databases.address, `drop database ${name} with (force)`));
@@ -75,7 +75,7 @@ describe("the address", () => {
   });
 });
 
-test.each(["sqlite", "pg"])("the driver that is not used is not loaded: %s alone is", async (driver) => {
+test.each(["sqlite", "pg"])("only the driver in use is loaded: %s", async (driver) => {
   const database = driver === "pg" ? await copy() : ":memory:";
   const script = fileURLToPath(new URL("./loaded.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [script, database]);
@@ -83,7 +83,7 @@ test.each(["sqlite", "pg"])("the driver that is not used is not loaded: %s alone
 });
 
 describe("migrations", () => {
-  test("are listed before and after, and looking changes nothing", async () => {
+  test("are listed before and after they run, and listing changes nothing", async () => {
     const database = await empty();
     const nothing = { applied: [], pending: migrations, unknown: [], incompatible: [] };
     for (let look = 0; look < 2; look++) expect(await inspectStore({ database })).toEqual(nothing);
@@ -91,7 +91,7 @@ describe("migrations", () => {
     expect(await inspectStore({ database })).toEqual(allApplied);
   });
 
-  test("of a later version keep this one out", async () => {
+  test("of a later version prevent this version from starting", async () => {
     const database = await copy();
     await edit(database, `insert into migrations (name, "appliedAt") values ('999_later', '2030-01-01T00:00:00.000Z')`);
     await expect(openStore({ database })).rejects.toThrow(/later version.*999_later/);
@@ -104,7 +104,7 @@ describe("migrations", () => {
     expect(await inspectStore({ database })).toMatchObject({ applied: [] });
   });
 
-  test("need no right to make tables once they are made", async () => {
+  test("need no permission to create tables once these exist", async () => {
     const database = await copy();
     const user = `programme_user_${Date.now()}`;
     await edit(database, `create user ${user} password 'sesame'; revoke create on schema public from public`);
@@ -118,7 +118,7 @@ describe("migrations", () => {
     await store.close();
   });
 
-  test("tell a user who lacks rights which, whether there are tables or not", async () => {
+  test("name the permissions that a user lacks, with or without tables", async () => {
     for (const [database, lacking] of [
       [await empty(), 'grant create on schema public to "?X"?'],
       [await copy(), 'grant select, insert, update, delete on all tables in schema public to "?X"?'],
@@ -135,7 +135,7 @@ describe("migrations", () => {
     }
   });
 
-  test("keep to the schema that connections begin with", async () => {
+  test("use the schema that the connection's search path names", async () => {
     const database = await empty();
     await edit(database, 'create schema other; create table public.migrations (name text, "appliedAt" text)');
     await edit(database, "insert into public.migrations values ('999_later', '2030-01-01T00:00:00.000Z')");
@@ -145,7 +145,7 @@ describe("migrations", () => {
 });
 
 describe("text", () => {
-  test("comes back as it was, also what PostgreSQL has no place for", async () => {
+  test("is read back unchanged, including characters that PostgreSQL cannot store", async () => {
     const { seed, store } = benchOf(await opened(await copy()));
     const names = ["a\0b", "\0", "\uffff", "\uffff\ufffe\0\uffff", "plain", "\u{1f600}"];
     for (const name of names) {
@@ -156,7 +156,7 @@ describe("text", () => {
     }
   });
 
-  test("is searched by the letters that JavaScript takes for the same", async () => {
+  test("is searched with the case folding of JavaScript", async () => {
     const { seed, store } = benchOf(await opened(await copy()));
     const words = ["ÉLODIE", "ΟΔΟΣ", "İSTANBUL", "ЖЁЛТЫЙ", "GROẞ", "ÅÄÖ", "ᲐᲑᲒ", "ǅ"];
     for (const lastName of words) await seed.reviewer({ lastName });
@@ -167,7 +167,7 @@ describe("text", () => {
     }
   });
 
-  test("is ordered by its bytes, whatever the database sorts names by", async () => {
+  test("is ordered by its bytes with any collation of the database", async () => {
     const name = `programme_names_${Date.now()}`;
     await runOn(
       databases.address,
@@ -182,8 +182,8 @@ describe("text", () => {
   });
 });
 
-describe("a statement that the database refuses", () => {
-  test("is told by what it broke, without what is in the rows", async () => {
+describe("a statement that the database rejects", () => {
+  test("is reported with the violated constraint, without values of the rows", async () => {
     const { seed } = benchOf(await opened(await copy()));
     const externalRefs = [{ namespace: "crm", objectType: "contact", externalId: "of-ada-marsh" }];
     await seed.person({ externalRefs });

@@ -23,7 +23,7 @@ export function processes(make: () => Promise<string>): void {
   const other = (...args: string[]) =>
     run(process.execPath, [fileURLToPath(new URL("./process.ts", import.meta.url)), ...args]);
 
-  test("may start at once on a new file", async () => {
+  test("can start at the same time on a new database", async () => {
     const database = await make();
     await Promise.all([
       other(database, "0"),
@@ -33,7 +33,7 @@ export function processes(make: () => Promise<string>): void {
     expect(await inspectStore({ database })).toEqual(allApplied);
   });
 
-  test("lose no write of each other and share one limit", async () => {
+  test("lose no write of another process, and share one rate limit", async () => {
     const database = await make();
     const store = await opened(database);
     const { seed, write } = benchOf(store);
@@ -54,7 +54,7 @@ export function processes(make: () => Promise<string>): void {
     expect(granted).toBe(50);
   });
 
-  test("know of each other's tokens at once", async () => {
+  test("accept a token that another process issued or revoked at once", async () => {
     const database = await make();
     const [one, two] = [await opened(database), await opened(database)];
     const issued = token({});

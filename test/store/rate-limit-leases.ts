@@ -49,7 +49,7 @@ function fullestWindow(usedAtMs: readonly number[]): number {
 
 /** What leases of request permits promise: see `PermitRequest`. */
 export function permits(bench: () => Bench): void {
-  test("no window ever holds more uses than the limit, whatever three processes do", async () => {
+  test("no window of three processes ever exceeds the limit", async () => {
     const turn = fc.record({
       replica: fc.nat(2),
       waitMs: fc.constantFrom(0, 1, 100, 2_000, 5_000, 30_000),
@@ -79,7 +79,7 @@ export function permits(bench: () => Bench): void {
     );
   });
 
-  test("a process alone gets exactly the limit in a fresh window, and the next permit when the first one frees", async () => {
+  test("a single process gets exactly the limit in a new window, and the next permit when the first one expires", async () => {
     const replica = new Replica(bench().store, { tokenId: "tok_1", limit: 25, chunk: 7 });
     let nowMs = startMs;
     for (let n = 0; n < 25; n++) expect(await replica.use(nowMs++)).toMatchObject({ used: true });
@@ -90,7 +90,7 @@ export function permits(bench: () => Bench): void {
     expect(await replica.use(refused.retryAtMs)).toMatchObject({ used: false });
   });
 
-  test("a lease that nobody settles counts in full until a window after its end, and then no more", async () => {
+  test("a lease that is never settled counts in full until one window after its end", async () => {
     const { store } = bench();
     const ask = (nowMs: number) =>
       store.leasePermits({ tokenId: "tok_1", limit: 10, windowMs, chunk: 10, leaseMs, nowMs });
@@ -100,7 +100,7 @@ export function permits(bench: () => Bench): void {
     expect(await ask(freeMs)).toMatchObject({ lease: { granted: 10 } });
   });
 
-  test("what a settled lease did not use is there for others; tokens do not share", async () => {
+  test("unused permits of a settled lease are free for other processes, and tokens do not share permits", async () => {
     const { store } = bench();
     const ask = (tokenId: string, nowMs: number, settle?: { leaseId: string; usedAtMs: number[] }) =>
       store.leasePermits({ tokenId, limit: 10, windowMs, chunk: 8, leaseMs, nowMs, settle });

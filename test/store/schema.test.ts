@@ -47,7 +47,7 @@ describe("columns", () => {
 
   test.each(
     Object.entries(codecs),
-  )("%s: those of the record, null where the record allows it", async (table, codec) => {
+  )("%s: are those of the record, and nullable if the record allows null", async (table, codec) => {
     const migrated = await columnsOf(table);
     const internal = table === "audit" ? ["kind", "commitNumber"] : [];
     expect([...migrated.keys()].sort()).toEqual([...codec.names, ...internal].sort());
@@ -59,7 +59,7 @@ describe("columns", () => {
   });
 });
 
-test("every key and every index begins with the tenant, save those of what has none or comes before it", async () => {
+test("every key and index begins with the tenant, except in the listed tables", async () => {
   const global = ["businesses", "settings", "migrations", "permits", "tokens(tokenId)", "tokens(sha256)"];
   // Sessions are their callers', who may be of no tenant that is known here.
   global.push("sessions(callerId)", "sessionAnswers(callerId)");
@@ -80,7 +80,7 @@ test("every key and every index begins with the tenant, save those of what has n
   expect(found).toEqual(expect.arrayContaining(["tokens(tokenId)", "tokens(sha256)"]));
 });
 
-test("the schema is one that other databases understand", async () => {
+test("the schema uses only features that other databases have", async () => {
   const definitions = await rowsOf("select sql from sqlite_master where sql is not null");
   for (const { sql } of definitions) {
     expect(sql).not.toMatch(/autoincrement|without rowid|strict|integer primary key|collate/i);
@@ -183,7 +183,7 @@ async function planOf(source: Source<unknown>, query: AnyQuery, sort: Sort, page
   return (await rowsOf(`explain query plan ${sql}`, parameters)).map(({ detail }) => String(detail));
 }
 
-describe("every list follows an index in its order, from the start and from a cursor", () => {
+describe("every list uses an index in its order, from the start and from a cursor", () => {
   test.each(lists)("$table $sort.column $query", async ({ table, query, sort }) => {
     for (const paged of [false, true]) {
       const plan = await planOf(createSource(table), query as AnyQuery, sort, paged);
@@ -247,7 +247,7 @@ describe("every list follows an index in its order, from the start and from a cu
   });
 });
 
-test("a token, a quota, an answer and the leases of a token are found by index", async () => {
+test("tokens, quotas, stored answers and rate limit leases are found by an index", async () => {
   const wheres = {
     tokens: '"sha256" = ?',
     quotas: '"businessId" = ? and "tokenId" = ? and "quota" = ?',

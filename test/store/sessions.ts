@@ -16,7 +16,7 @@ export function sessions(bench: () => Bench): void {
   const table = (): SessionStore => bench().store.sessions;
   const follow = (uri: string) => (record: SessionRecord) => ({ ...record, followed: [...record.followed, uri] });
 
-  test("are as they were opened until something is remembered", async () => {
+  test("are unchanged until something is stored", async () => {
     expect(await table().find(one)).toBeUndefined();
     expect(await table().change(one, at(0), (record) => ({ ...record, streamId: "stream" }))).toEqual({
       ...fresh,
@@ -28,13 +28,13 @@ export function sessions(bench: () => Bench): void {
     expect(await table().find(one)).toEqual({ ...fresh, ended: true });
   });
 
-  test("lose no change of two at once", async () => {
+  test("lose none of two concurrent changes", async () => {
     const uris = Array.from({ length: 8 }, (_, index) => `programme://programs/${index}`);
     await Promise.all(uris.map((uri) => table().change(one, at(0), follow(uri))));
     expect((await table().find(one))?.followed.toSorted()).toEqual(uris);
   });
 
-  test("of one caller are remembered up to a bound, those changed last, and others' are not touched", async () => {
+  test("of one caller are kept up to a limit, the last changed first, and those of other callers stay", async () => {
     const bounds = { live: 2, all: 4 };
     const other = { callerId: "caller_two", sessionId: "other" };
     await table().change(other, at(0), follow("programme://programs"));
@@ -55,7 +55,7 @@ export function sessions(bench: () => Bench): void {
     expect(await table().find(other)).toMatchObject({ followed: ["programme://programs"] });
   });
 
-  test("have answers that one alone takes, the first of each", async () => {
+  test("give each answer to one reader only, and keep the first answer to a question", async () => {
     const { callerId } = one;
     await table().leaveAnswer(callerId, { questionId: "q1", answer: "1" }, expiresAt);
     await table().leaveAnswer(callerId, { questionId: "q1", answer: "2" }, expiresAt);
@@ -66,7 +66,7 @@ export function sessions(bench: () => Bench): void {
     expect(await table().takeAnswers(callerId, ["q1", "q2"])).toEqual([{ questionId: "q2", answer: "3" }]);
   });
 
-  test("are forgotten when they have expired, and not before", async () => {
+  test("are deleted when they have expired, and not before", async () => {
     await table().change(one, at(0), follow("programme://programs"));
     await table().leaveAnswer(one.callerId, { questionId: "q1", answer: "1" }, expiresAt);
     await table().sweep("2026-11-27T08:59:59.999Z", 10);

@@ -69,7 +69,7 @@ describe("the file", () => {
     expect(await (await opened(databaseFile())).secret("links")).not.toEqual(secret);
   });
 
-  test("commits to the disk, with a log ahead and references checked", async () => {
+  test("is synced at commit, with a write-ahead log and foreign keys", async () => {
     const db = kysely(join(folder(), "programme.db"));
     const pragma = async (name: string) => (await sql`${sql.raw(`pragma ${name}`)}`.execute(db)).rows[0];
     expect(await pragma("journal_mode")).toEqual({ journal_mode: "wal" });
@@ -93,7 +93,7 @@ describe("the file", () => {
 });
 
 describe("migrations", () => {
-  test("are listed before and after, and looking changes nothing", async () => {
+  test("are listed before and after they run, and listing changes nothing", async () => {
     const path = databaseFile();
     expect(await inspectStore({ database: path })).toEqual({
       applied: [],
@@ -106,7 +106,7 @@ describe("migrations", () => {
     expect(await inspectStore({ database: path })).toEqual(allApplied);
   });
 
-  test("of a later version keep this one out", async () => {
+  test("of a later version prevent this version from starting", async () => {
     const path = databaseFile();
     await (await openStore({ database: path })).close();
     edit(path, "insert into migrations (name, \"appliedAt\") values ('999_later', '2030-01-01T00:00:00.000Z')");
@@ -150,7 +150,7 @@ describe("waiting", () => {
     await expect(benchOf(waiting).seed.program()).resolves.toMatchObject({ version: 0 });
   });
 
-  test("for a transaction of another connection lets a statement of its own through once that has ended", async () => {
+  test("for a transaction of another connection ends when that transaction ends", async () => {
     const path = databaseFile();
     const [holder, waiting] = [await opened(path), await opened(path)];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -206,7 +206,7 @@ function kysely(path: string): Kysely<Database> {
   return db;
 }
 
-describe("a transaction that the database gave up", () => {
+describe("a transaction that the database rolled back", () => {
   async function table(): Promise<Kysely<Database>> {
     const db = kysely(":memory:");
     await sql`create table t (a text)`.execute(db);
@@ -214,7 +214,7 @@ describe("a transaction that the database gave up", () => {
   }
   const rowsIn = async (db: Kysely<Database>) => (await db.selectFrom("t").selectAll().execute()).length;
 
-  test("fails with what led to it", async () => {
+  test("fails with the cause", async () => {
     const db = await table();
     const cause = new Error("cause");
     const work = db.transaction().execute(async (transaction) => {
@@ -257,7 +257,7 @@ describe("a transaction that the database gave up", () => {
   });
 });
 
-test("parameters may be booleans, and more statements are prepared than are kept", async () => {
+test("parameters can be booleans, and more statements can be prepared than the cache holds", async () => {
   const db = kysely(":memory:");
   const truth = await sql<{ yes: number }>`select ${true} as yes`.execute(db);
   expect(truth.rows).toEqual([{ yes: 1 }]);

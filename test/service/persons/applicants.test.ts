@@ -33,7 +33,7 @@ describe.each(surfaces)("listing applicants over %s", (surface) => {
     return seedMany(given.length, (index) => seed.applicant({ email: `a${index}@example.org`, ...given[index] }));
   }
 
-  test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
+  test("returns the applicants that match each filter and all filters together, newest first", async ({ server }) => {
     const clerk = await server.as(surface);
     await createSetup(await server.other());
     const [one = "", two = "", three = "", four = ""] = idsOf(await createSetup(server));
@@ -53,7 +53,7 @@ describe.each(surfaces)("listing applicants over %s", (surface) => {
     }
   });
 
-  test("a cursor is good for its own filters and its own tenant, expanded or not", async ({ server }) => {
+  test("accepts a cursor only with the same filters and tenant, expanded or not", async ({ server }) => {
     const clerk = await server.as(surface);
     const stranger = await (await server.other()).as(surface);
     await server.seed.personSchema();

@@ -60,7 +60,7 @@ describe.each(surfaces)("custom fields over %s", (surface) => {
     ["fld_bio", "invalid_union", { a: 1 }],
   ];
 
-  test("values of each type are taken as the schema has it, on creation and on change", async ({ server }) => {
+  test("values of each field type are accepted when a person is created and changed", async ({ server }) => {
     const clerk = await server.as(surface);
     await server.seed.personSchema({ fields });
     for (const [fieldId, values] of Object.entries(taken)) {
@@ -74,7 +74,7 @@ describe.each(surfaces)("custom fields over %s", (surface) => {
     }
   });
 
-  test("other values are refused at their path, whether created or changed, and nothing is written", async ({
+  test("invalid values are refused with their path when a person is created or changed, and nothing is written", async ({
     server,
   }) => {
     const clerk = await server.as(surface);
@@ -98,7 +98,7 @@ describe.each(surfaces)("custom fields over %s", (surface) => {
     }
   });
 
-  test("what is required must be there at creation and cannot be cleared, but its absence blocks no other change", async ({
+  test("a required field must be set on creation and cannot be cleared, but its absence does not block other changes", async ({
     server,
   }) => {
     const clerk = await server.as(surface);
@@ -116,7 +116,7 @@ describe.each(surfaces)("custom fields over %s", (surface) => {
     expect((await clerk.update_person(change)).customFields).toEqual({ fld_size: "M" });
   });
 
-  test("the active published schema of the highest version counts, and is remembered with the values", async ({
+  test("the active published schema of the highest version applies, and its version is stored with the values", async ({
     server,
   }) => {
     const clerk = await server.as(surface);

@@ -60,7 +60,9 @@ async function pairOf({ seed }: TestServer, given: Partial<Person> = {}) {
 }
 
 describe.each(surfaces)("merging persons over %s", (surface) => {
-  test("the target wins, lacks nothing that the source had, and the source ends", async ({ server }) => {
+  test("the target keeps its own values and gets those that it lacks, and the source becomes merged", async ({
+    server,
+  }) => {
     const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     const bystander = await server.seed.person({ primaryEmail: "source@example.org" });
@@ -86,7 +88,7 @@ describe.each(surfaces)("merging persons over %s", (surface) => {
     expect(await clerk.resolve_persons({ platformUserId: "user-s" })).toEqual([trace.data]);
   });
 
-  test("custom fields named as preferred come from the source, where it has them", async ({ server }) => {
+  test("custom fields that prefer the source are taken from it if it has them", async ({ server }) => {
     const clerk = await server.as(surface);
     const { from, to } = await pairOf(server, { customFields: { ...source.customFields, fld_stale: "old" } });
     const preferSourceCustomFieldIds = [standard, restricted, "fld_stale", standard];
@@ -97,7 +99,7 @@ describe.each(surfaces)("merging persons over %s", (surface) => {
     });
   });
 
-  test("the target takes over address and details that it lacks; of two who lack them neither gets any", async ({
+  test("the target takes over the address and contact details that it lacks, if the source has them", async ({
     server,
   }) => {
     const clerk = await server.as(surface);
@@ -114,7 +116,7 @@ describe.each(surfaces)("merging persons over %s", (surface) => {
     for (const absent of ["primaryEmail", "contactDetails", "platformUserId"]) expect(empty).not.toHaveProperty(absent);
   });
 
-  test("whatever stood for the source stands for the target, and nothing else is touched", async ({ server }) => {
+  test("references to the source lead to the target afterwards, and no other record changes", async ({ server }) => {
     const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     const { personId } = from;
@@ -153,7 +155,7 @@ describe.each(surfaces)("merging persons over %s", (surface) => {
     );
   });
 
-  test("a chain of merges leads to the last survivor, whatever the order", async ({ server }) => {
+  test("a chain of merges leads to the last target, in any order", async ({ server }) => {
     const clerk = await server.as(surface);
     const [a, b, c, d] = [
       await server.seed.person(),
@@ -175,7 +177,7 @@ describe.each(surfaces)("merging persons over %s", (surface) => {
     expect(row).toMatchObject({ applicantId, personId: d.personId });
   });
 
-  test("each side's version counts, and the one that differs is named", async ({ server }) => {
+  test("an outdated version of either person is refused, and the error names the person", async ({ server }) => {
     const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     await clerk.update_person({ personId: to.personId, version: 0, kinds: [] });
@@ -196,7 +198,7 @@ describe.each(surfaces)("merging persons over %s", (surface) => {
     await clerk.merge_person({ ...into(from, to), targetVersion: 1 });
   });
 
-  test("nobody merges into themselves, by an unknown field, or into more than a person may hold", async ({
+  test("a merge into the same person, with an unknown field or beyond a person's limits is refused", async ({
     server,
   }) => {
     const clerk = await server.as(surface);
@@ -226,7 +228,7 @@ describe.each(surfaces)("merging persons over %s", (surface) => {
     }
   });
 
-  test("of two merges of one source at once one is done", async ({ server }) => {
+  test("of two concurrent merges of one source only one succeeds", async ({ server }) => {
     const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     const third = await server.seed.person();

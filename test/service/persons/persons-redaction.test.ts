@@ -80,7 +80,7 @@ const answers: Readonly<
 };
 
 describe.each(surfaces)("a person over %s", (surface) => {
-  test.for(Object.entries(answers))("as %s answers is shown as far as the token's scopes go", async ([, answer], {
+  test.for(Object.entries(answers))("is redacted by the token's scopes in the answer of %s", async ([, answer], {
     server,
   }) => {
     await server.seed.personSchema();
@@ -95,7 +95,7 @@ describe.each(surfaces)("a person over %s", (surface) => {
     }
   });
 
-  test("is not cut short by a writer who sees part of it", async ({ server }) => {
+  test("keeps the fields that a writer cannot see", async ({ server }) => {
     await server.seed.personSchema();
     const row = await seedFull(server);
     const clerk = await server.as(surface, standardScopes);
@@ -121,7 +121,9 @@ describe.each(surfaces)("a person over %s", (surface) => {
     });
   });
 
-  test("shows as standard what the schema in force calls so, whichever was made last", async ({ server }) => {
+  test("shows as standard the fields that the schema in force declares standard, even if another schema is newer", async ({
+    server,
+  }) => {
     const schema = (schemaVersion: number, sensitivity: "standard" | "pii", given = {}) => {
       // The schema may be cached for half a minute.
       server.clock.advance(31_000);
@@ -157,7 +159,7 @@ describe.each(surfaces)("a person over %s", (surface) => {
     expect(await shown()).toEqual(visible);
   });
 
-  test("is not told by a refusal either", async ({ server }) => {
+  test("is not revealed by an error", async ({ server }) => {
     await server.seed.personSchema();
     const clerk = await server.as(surface, standardScopes);
     const row = await seedFull(server);

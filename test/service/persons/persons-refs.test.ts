@@ -8,7 +8,7 @@ const ref = (externalId: string, more = {}) => ({ namespace: "crm", objectType: 
 const minimal = { kinds: ["contact"], provenance: { source: "crm" } };
 
 describe.each(surfaces)("external references over %s", (surface) => {
-  test("are added at the end and taken away by all three parts", async ({ server }) => {
+  test("are added at the end of the list and removed by namespace, type and id together", async ({ server }) => {
     const clerk = await server.as(surface);
     const { personId } = await server.seed.person({ externalRefs: [ref("A")] });
     const added = await recordTrace(server, () =>
@@ -37,7 +37,7 @@ describe.each(surfaces)("external references over %s", (surface) => {
     });
   });
 
-  test("one that the person has already changes nothing", async ({ server }) => {
+  test("adding one that the person already has changes nothing", async ({ server }) => {
     const clerk = await server.as(surface);
     const row = await server.seed.person({ externalRefs: [ref("A")] });
     const { personId } = row;
@@ -45,7 +45,9 @@ describe.each(surfaces)("external references over %s", (surface) => {
     expect(await recordTrace(server, again)).toMatchObject({ data: row, ...nothing });
   });
 
-  test("one names one person of the tenant at most; what differs in any part is another", async ({ server }) => {
+  test("one reference belongs to one person of a tenant, and a reference that differs in any part is another one", async ({
+    server,
+  }) => {
     const clerk = await server.as(surface);
     const other = await server.other();
     const stranger = await other.as(surface);
@@ -73,7 +75,7 @@ describe.each(surfaces)("external references over %s", (surface) => {
     expect(freed.externalRefs).toEqual([ref("A")]);
   });
 
-  test("a person has at most 500", async ({ server }) => {
+  test("one person has 500 at most", async ({ server }) => {
     const clerk = await server.as(surface);
     const externalRefs = Array.from({ length: 500 }, (_, index) => ref(`N-${index}`));
     const { personId } = await server.seed.person({ externalRefs });
@@ -120,7 +122,7 @@ async function seedClosed({ seed }: TestServer) {
 }
 
 describe.each(surfaces)("over %s a person who is merged, anonymised or inactive", (surface) => {
-  test.for(Object.entries(writes))("refuses: %s", async ([, write], { server }) => {
+  test.for(Object.entries(writes))("is refused by: %s", async ([, write], { server }) => {
     const clerk = await server.as(surface);
     const { personId: spare } = await server.seed.person();
     for (const [person, code, details] of await seedClosed(server)) {
@@ -132,9 +134,10 @@ describe.each(surfaces)("over %s a person who is merged, anonymised or inactive"
     }
   });
 
-  test.for(Object.entries(writes))("and one of another tenant or none is not found: %s", async ([, write], {
-    server,
-  }) => {
+  test.for(Object.entries(writes))("and a person who is unknown or of another tenant is not found by: %s", async ([
+    ,
+    write,
+  ], { server }) => {
     const clerk = await server.as(surface);
     const other = await server.other();
     const [own, foreign] = [await server.seed.person(), await other.seed.person({ externalRefs: [ref("own")] })];
@@ -145,7 +148,7 @@ describe.each(surfaces)("over %s a person who is merged, anonymised or inactive"
     }
   });
 
-  test.for(Object.entries(writes))("and one at another version is not written to: %s", async ([, write], {
+  test.for(Object.entries(writes))("and a person at another version is not changed by: %s", async ([, write], {
     server,
   }) => {
     const clerk = await server.as(surface);
@@ -181,7 +184,7 @@ describe.each(surfaces)("resolving persons over %s", (surface) => {
     return { one, two, inactive, anonymised, survivor, between, merged };
   }
 
-  test("each selector finds the active ones that match", async ({ server }) => {
+  test("each selector finds the active persons that match", async ({ server }) => {
     const clerk = await server.as(surface);
     await peopleOf(await server.other());
     const { one, two, inactive, anonymised, survivor, between, merged } = await peopleOf(server);
@@ -209,7 +212,7 @@ describe.each(surfaces)("resolving persons over %s", (surface) => {
     }
   });
 
-  test("a person is found by the address they have now", async ({ server }) => {
+  test("a person is found by the current address only", async ({ server }) => {
     const clerk = await server.as(surface);
     const { personId } = await server.seed.person({ primaryEmail: "old@example.org" });
     const person = await clerk.update_person({ personId, version: 0, primaryEmail: "New@example.org" });
@@ -234,7 +237,7 @@ describe.each(surfaces)("resolving persons over %s", (surface) => {
     [{ name: "Grace" }, "unrecognized_keys", "name"],
   ];
 
-  test("needs exactly one selector, and a reference whole", async ({ server }) => {
+  test("needs exactly one selector, and all parts of a reference", async ({ server }) => {
     const clerk = await server.as(surface);
     for (const [query, code, ...paths] of refused) {
       const problem = await clerk.resolve_persons(query).catch((error) => error);
@@ -246,7 +249,7 @@ describe.each(surfaces)("resolving persons over %s", (surface) => {
   });
 });
 
-test("resolving shows no more than a hundred", async ({ server }) => {
+test("resolving a shared address returns 100 persons at most", async ({ server }) => {
   const clerk = await server.as("REST");
   const row = await server.seed.person({ primaryEmail: "many@example.org" });
   await server.write(async (tx) => {

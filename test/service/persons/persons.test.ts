@@ -28,7 +28,7 @@ const full = {
 };
 
 describe.each(surfaces)("creating a person over %s", (surface) => {
-  test("everything given is kept, the rest is as a new person's is", async ({ server }) => {
+  test("the given values are stored, and the others have their defaults", async ({ server }) => {
     const clerk = await server.as(surface);
     await server.seed.personSchema({ schemaVersion: 4 });
     const trace = await recordTrace(server, () => clerk.create_person(full));
@@ -68,7 +68,7 @@ describe.each(surfaces)("creating a person over %s", (surface) => {
     expect(entries).toContain("contactDetails.phone");
   });
 
-  test("a person needs kinds and provenance alone; repeated kinds count once", async ({ server }) => {
+  test("only kinds and provenance are required, and repeated kinds are stored once", async ({ server }) => {
     const clerk = await server.as(surface);
     const bare = await clerk.create_person({ ...minimal, kinds: ["contact", "reviewer", "contact"] });
     expect(bare).toMatchObject({ kinds: ["contact", "reviewer"], customFields: {}, externalRefs: [], metadata: {} });
@@ -104,7 +104,7 @@ describe.each(surfaces)("creating a person over %s", (surface) => {
     ["personId", { personId: "per_mine" }],
   ];
 
-  test("what the contract does not know is refused with its path, and nobody is created", async ({ server }) => {
+  test("unknown input is refused with its path, and no person is created", async ({ server }) => {
     const clerk = await server.as(surface);
     for (const [path, more] of refused) {
       const trace = await recordTrace(server, () => clerk.create_person({ ...minimal, ...more }));
@@ -114,7 +114,7 @@ describe.each(surfaces)("creating a person over %s", (surface) => {
   });
 });
 
-test("a created person answers 201, everything else 200", async ({ server }) => {
+test("creating a person returns 201, and every other operation on persons 200", async ({ server }) => {
   const token = await server.token();
   const created = await rest(server, token, "create_person", minimal);
   const { personId, version } = created.body.data;
@@ -152,7 +152,7 @@ describe.each(surfaces)("changing a person over %s", (surface) => {
     [{ metadata: { deep: { z: 1 } } }, { metadata: { a: 1, none: null, deep: { z: 1 } } }],
   ];
 
-  test("what is named changes, null clears, and all else stays", async ({ server }) => {
+  test("only the given fields change, and null clears a field", async ({ server }) => {
     const clerk = await server.as(surface);
     await server.seed.personSchema();
     for (const [patch, after] of changes) {
@@ -183,7 +183,7 @@ describe.each(surfaces)("changing a person over %s", (surface) => {
     { metadata: { unknown: null } },
   ];
 
-  test("what changes nothing writes nothing", async ({ server }) => {
+  test("a change without effect writes nothing", async ({ server }) => {
     const clerk = await server.as(surface);
     await server.seed.personSchema();
     const row = await server.seed.person(before);
@@ -203,7 +203,9 @@ describe.each(surfaces)("changing a person over %s", (surface) => {
     }
   });
 
-  test("an old version is refused with the current one, whoever else's person is not found", async ({ server }) => {
+  test("an outdated version is refused with the current one, and another tenant's person is not found", async ({
+    server,
+  }) => {
     const clerk = await server.as(surface);
     const { personId } = await server.seed.person();
     await clerk.update_person({ personId, version: 0, kinds: ["contact"] });
@@ -220,7 +222,7 @@ describe.each(surfaces)("changing a person over %s", (surface) => {
       expect(await recordTrace(server, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
   });
 
-  test("metadata has a bound over many changes", async ({ server }) => {
+  test("the size limit of metadata holds over many changes", async ({ server }) => {
     const clerk = await server.as(surface);
     const { personId } = await server.seed.person();
     const chunk = "x".repeat(100_000);
@@ -236,7 +238,7 @@ describe.each(surfaces)("changing a person over %s", (surface) => {
 describe.each(surfaces)("listing persons over %s", (surface) => {
   const idsOf = (rows: readonly { personId: string }[]) => rows.map(({ personId }) => personId);
 
-  test("newest first, whatever their state, by either name of the cursor", async ({ server }) => {
+  test("returns persons in any state, newest first, and accepts both names of the cursor", async ({ server }) => {
     const clerk = await server.as(surface);
     await (await server.other()).seed.person();
     const rows = await seedMany(5, (index) => server.seed.person({ active: index !== 2 }));
@@ -252,7 +254,7 @@ describe.each(surfaces)("listing persons over %s", (surface) => {
     await expect(two).rejects.toMatchProblem("validation_failed", { issues });
   });
 
-  test("updatedAfter shows what changed later than that moment, oldest change first", async ({ server }) => {
+  test("updatedAfter returns persons that changed after that time, oldest change first", async ({ server }) => {
     const clerk = await server.as(surface);
     const rows = await seedMany(4, () => {
       server.clock.advance(60_000);
@@ -272,7 +274,7 @@ describe.each(surfaces)("listing persons over %s", (surface) => {
     expect(idsOf(pages.flat())).toEqual([second, third, fourth, first]);
   });
 
-  test("a cursor is good for its own list of its own tenant", async ({ server }) => {
+  test("a cursor is accepted only for its own list and tenant", async ({ server }) => {
     const clerk = await server.as(surface);
     const stranger = await (await server.other()).as(surface);
     await seedMany(3, () => server.seed.person());

@@ -55,7 +55,7 @@ async function createSetup({ seed }: TestServer, { rules, program, round }: Setu
 }
 
 describe.each(surfaces)("assigning by the rules over %s", (surface) => {
-  test("every submission under review gets its reviewers, and everybody as many as the others", async ({ server }) => {
+  test("every submission in review gets its number of reviewers, and the load is even", async ({ server }) => {
     const chair = await server.as(surface, ["assignments:write"]);
     const setup = await createSetup(server);
     await setup.submissions("s1 s2 s3 s4 s5 s6");
@@ -87,7 +87,7 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     expect(again).toMatchObject({ data: { created: [], skipped: [] }, ...nothing });
   });
 
-  test("what is there already counts, as load and as reviews", async ({ server }) => {
+  test("existing assignments count as load and as reviews", async ({ server }) => {
     const chair = await server.as(surface);
     const setup = await createSetup(server);
     await setup.submissions("s1 s2 s3");
@@ -103,7 +103,7 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     expect(dealt(outcome)).toEqual({ s2: "b d", s3: "a c" });
   });
 
-  test("nobody gets more than the rules or their own limit allow, and scarce reviewers are shared", async ({
+  test("no reviewer exceeds the limit of the rules or their own, and scarce reviewers are shared evenly", async ({
     server,
   }) => {
     const chair = await server.as(surface);
@@ -119,7 +119,9 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     expect([...counts.values()].map((rows) => rows.length).sort()).toEqual([1, 2, 2]);
   });
 
-  test("a conflict of interest is never assigned, and told where it leaves a submission short", async ({ server }) => {
+  test("a reviewer with a conflict of interest is never assigned, and missing reviewers are reported", async ({
+    server,
+  }) => {
     const chair = await server.as(surface);
     const setup = await createSetup(server);
     await setup.submissions("s1 s2");
@@ -142,7 +144,7 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     ]);
   });
 
-  test("expertise is matched against the submission's domain when asked for, and gives way to none", async ({
+  test("with matching, expertise is compared with the submission's domain, and reviewers without a match come last", async ({
     server,
   }) => {
     const rules = { reviewsPerSubmission: 1, useExpertiseMatching: true, domainFieldId: fieldIds.domain };
@@ -167,7 +169,7 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     expect(unnamed.problem?.details["issues"]).toMatchObject([{ path: "domainFieldId", code: "required" }]);
   });
 
-  test("who reviewed a submission in an earlier round is left out when asked for", async ({ server }) => {
+  test("reviewers of the submission in an earlier round are excluded on request", async ({ server }) => {
     const run = async (given: object, rules: Partial<AssignmentRules> = {}) => {
       const own = await server.other();
       const setup = await createSetup(own, { rules });
@@ -186,7 +188,7 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     expect(await run(off, { excludePriorRoundReviewers: true })).toEqual({ s1: "a b" });
   });
 
-  test("arguments replace the programme's rule for the run alone", async ({ server }) => {
+  test("arguments replace the programme's rules for one run only", async ({ server }) => {
     const chair = await server.as(surface);
     const setup = await createSetup(server, { rules: { reviewsPerSubmission: 1 } });
     await setup.submissions("s1");
@@ -202,7 +204,7 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     });
   });
 
-  test("the same data gives the same result, in whatever order it was written", async ({ server }) => {
+  test("the same data gives the same result, in any order of insertion", async ({ server }) => {
     const submissions = ["s1", "s2", "s3", "s4", "s5"];
     const reviewers = ["a", "b", "c", "d"];
     const run = async (order: <T>(items: T[]) => T[]) => {
@@ -224,7 +226,7 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     expect(await run((items) => items.reverse())).toEqual(straight);
   });
 
-  test("the round must be the tenant's own, active, and of a programme that takes changes", async ({ server }) => {
+  test("a round that is inactive, of another tenant or of an archived programme is refused", async ({ server }) => {
     const refused: readonly [setup: Setup, code: string][] = [
       [{ round: { active: false } }, "round_inactive"],
       [{ program: { lifecycleStatus: "archived" } }, "program_archived"],

@@ -29,7 +29,7 @@ const pairOf = ({ submissionId, reviewerId }: { submissionId: string; reviewerId
 });
 
 describe.each(surfaces)("assigning many over %s", (surface) => {
-  test("lists give every combination, in their order", async ({ server }) => {
+  test("two lists assign every combination, in their order", async ({ server }) => {
     const chair = await server.as(surface, ["assignments:write"]);
     const { roundId, submissionIds, home, deadline } = await seedStage(server, 2);
     const reviewerIds = [...(await reviewersOf(server, 1)), ...(await reviewersOf(server, 1, { status: "invited" }))];
@@ -53,7 +53,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
     });
   });
 
-  test("pairs are assigned as named; what cannot be is skipped with the reason", async ({ server }) => {
+  test("given pairs are assigned, and those that cannot be are skipped with the reason", async ({ server }) => {
     const chair = await server.as(surface);
     const { roundId, submissionIds, home, earlier } = await seedStage(server, 2);
     const [one = "", two = ""] = submissionIds;
@@ -98,7 +98,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
     expect(again).toMatchObject({ data: { created: [], skipped: [{ reason: "duplicate" }, {}] }, ...nothing });
   });
 
-  test("asked for twice at once, a pair is assigned once", async ({ server }) => {
+  test("a pair that two concurrent requests contain is assigned once", async ({ server }) => {
     const chair = await server.as(surface);
     const { roundId, submissionIds } = await seedStage(server, 1);
     const reviewerIds = await reviewersOf(server, 2);
@@ -108,7 +108,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
     expect(outcomes.flatMap(({ skipped }) => skipped)).toHaveLength(4);
   });
 
-  test("exactly one of the two forms is taken, and none of it empty", async ({ server }) => {
+  test("exactly one of the two forms is accepted, without empty lists", async ({ server }) => {
     const chair = await server.as(surface);
     const { roundId, submissionIds } = await seedStage(server, 1);
     const reviewerIds = await reviewersOf(server, 1);
@@ -142,7 +142,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
     expect([created.length, skipped.length]).toEqual([1, 499]);
   });
 
-  test("a record that nobody knows is named, and nothing is assigned", async ({ server }) => {
+  test("an unknown record is reported, and nothing is assigned", async ({ server }) => {
     const chair = await server.as(surface);
     const other = await server.other();
     const { roundId, submissionIds } = await seedStage(server, 2);
@@ -168,7 +168,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
     expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
   });
 
-  test("every submission must be under review in the round, the round active and its programme open", async ({
+  test("a submission outside review in the round, an inactive round and an archived programme are refused", async ({
     server,
   }) => {
     const chair = await server.as(surface);
@@ -195,7 +195,7 @@ describe.each(surfaces)("assigning many over %s", (surface) => {
   });
 });
 
-test("500 assignments at once are looked up in a few statements", async ({ server }) => {
+test("assigning 500 pairs looks them up in a few statements", async ({ server }) => {
   const chair = await server.as("REST");
   const { roundId, submissionIds } = await seedStage(server, 50);
   const reviewerIds = await reviewersOf(server, 10);

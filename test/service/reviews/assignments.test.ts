@@ -39,7 +39,7 @@ describe.each(surfaces)("listing assignments over %s", (surface) => {
     return rows;
   }
 
-  test("each filter lets through what it says, and what was removed only when asked for", async ({ server }) => {
+  test("returns what matches each filter, and removed assignments only on request", async ({ server }) => {
     const chair = await server.as(surface, ["assignments:read"]);
     await createSetup(await server.other());
     const rows = await createSetup(server);
@@ -75,7 +75,7 @@ describe.each(surfaces)("listing assignments over %s", (surface) => {
 });
 
 describe.each(surfaces)("removing an assignment over %s", (surface) => {
-  test.for(statuses)("one that is %s goes as its machine says", async (status, { server }) => {
+  test.for(statuses)("an assignment that is %s follows the state machine", async (status, { server }) => {
     const chair = await server.as(surface, ["assignments:write"]);
     const { assign } = await seedStage(server, { round: { active: false } });
     await assign();
@@ -101,7 +101,7 @@ describe.each(surfaces)("removing an assignment over %s", (surface) => {
     }
   });
 
-  test("one of an archived programme stays, and another tenant's is not found", async ({ server }) => {
+  test("an assignment of an archived programme stays, and another tenant's is not found", async ({ server }) => {
     const chair = await server.as(surface);
     const archived = await (await seedStage(server, { program: { lifecycleStatus: "archived" } })).assign();
     const foreign = await (await seedStage(await server.other())).assign();
@@ -118,7 +118,7 @@ describe.each(surfaces)("removing an assignment over %s", (surface) => {
 });
 
 describe.each(surfaces)("moving an assignment to another reviewer over %s", (surface) => {
-  test.for(statuses)("one that is %s goes as its machine says", async (status, { server }) => {
+  test.for(statuses)("an assignment that is %s follows the state machine", async (status, { server }) => {
     const chair = await server.as(surface, ["assignments:write"]);
     const { assign, home, deadline } = await seedStage(server);
     const { reviewerId } = await server.seed.reviewer({ status: "invited" });
@@ -173,7 +173,7 @@ describe.each(surfaces)("moving an assignment to another reviewer over %s", (sur
     });
   });
 
-  test("the reviewer must be able to take it", async ({ server }) => {
+  test("the new reviewer must be eligible for it", async ({ server }) => {
     const chair = await server.as(surface);
     const { assign, home } = await seedStage(server);
     const { assignmentId, reviewerId: same } = await assign();
@@ -212,7 +212,9 @@ describe.each(surfaces)("moving an assignment to another reviewer over %s", (sur
     }
   });
 
-  test("version, round and programme are looked at, and a reason has its bound", async ({ server }) => {
+  test("an outdated version, an inactive round, an archived programme and a long reason are refused", async ({
+    server,
+  }) => {
     const chair = await server.as(surface);
     const newReviewerId = (await server.seed.reviewer()).reviewerId;
     const attempt = async (stage: Awaited<ReturnType<typeof seedStage>>, more = {}) => {

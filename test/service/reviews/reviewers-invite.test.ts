@@ -19,7 +19,7 @@ function secretOf(send: Row<"emailSends"> | undefined): string {
 }
 
 describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
-  test("makes a membership, an invitation and a message, and nothing else", async ({ server }) => {
+  test("creates a membership, an invitation and a message, and nothing else", async ({ server }) => {
     const chair = await server.as(surface, ["reviewers:write"]);
     const person = await server.seed.person({ primaryEmail: "IDA@example.org" });
     const { programId } = await server.seed.program({ name: "Open call" });
@@ -63,7 +63,7 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     });
   });
 
-  test("needs an address alone", async ({ server }) => {
+  test("needs only an address", async ({ server }) => {
     const chair = await server.as(surface);
     expect(await chair.invite_reviewer({ email })).toMatchObject({
       email,
@@ -78,7 +78,7 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     });
   });
 
-  test("keeps the link's secret as a hash, and gives it to nobody but the addressee", async ({ server }) => {
+  test("stores the link's secret as a hash, and reveals it only in the message", async ({ server }) => {
     const chair = await server.as(surface);
     const answers = [await chair.invite_reviewer({ email }), await chair.invite_reviewer({ email })];
     const sends = await rowsOf(server, "emailSends");
@@ -103,7 +103,7 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     expect(JSON.stringify(audit)).not.toContain(email);
   });
 
-  test("writes a message that names the programme and ends in the link", async ({ server }) => {
+  test("sends a message that names the programme and ends with the link", async ({ server }) => {
     const chair = await server.as(surface);
     const { programId } = await server.seed.program({ name: "Open\r\nBcc: all@example.org" });
     const { roundId } = await server.seed.round({
@@ -135,7 +135,7 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     expect(await send({ suppressEmails: false })).toMatchObject({ subject: "Invitation to review", status: "queued" });
   });
 
-  test("an address invited again is the same reviewer with what is added", async ({ server }) => {
+  test("inviting an address again extends the same reviewer", async ({ server }) => {
     const chair = await server.as(surface);
     const [one, two] = [await server.seed.round(), await server.seed.round()];
     const known = await server.seed.reviewer({
@@ -176,7 +176,7 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     ["inactive", "invited"],
   ] as const;
 
-  test.for(statuses)("who is %s is then %s", async ([status, after], { server }) => {
+  test.for(statuses)("a reviewer who is %s is %s afterwards", async ([status, after], { server }) => {
     const chair = await server.as(surface);
     const person = await server.seed.person({ primaryEmail: email });
     const before = await server.seed.reviewer({ email, status });
@@ -190,7 +190,7 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     });
   });
 
-  test("rounds must be the tenant's own, of programmes that take changes", async ({ server }) => {
+  test("a round of another tenant or of an archived programme is refused", async ({ server }) => {
     const chair = await server.as(surface);
     const other = await server.other();
     const [own, foreign] = [await server.seed.round(), await other.seed.round()];
@@ -210,7 +210,7 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     expect(trace.rows).toEqual([...written, "reviewers inserted"]);
   });
 
-  test("two invitations of one address at once make one reviewer", async ({ server }) => {
+  test("two concurrent invitations of one address create one reviewer", async ({ server }) => {
     const chair = await server.as(surface);
     const both = ["ida@example.org", "IDA@example.org"].map((each) => chair.invite_reviewer({ email: each }));
     const [one, two] = await Promise.all(both);
@@ -236,7 +236,7 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     ["status", { status: "active" }],
   ];
 
-  test("what the contract does not know is refused with its path, and nobody is invited", async ({ server }) => {
+  test("unknown input is refused with its path, and no one is invited", async ({ server }) => {
     const chair = await server.as(surface);
     await server.seed.reviewer({ email, expertise: Array.from({ length: 100 }, (_, index) => `area ${index}`) });
     for (const [path, given] of refused) {

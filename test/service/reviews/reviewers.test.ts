@@ -27,7 +27,7 @@ async function panelOf({ seed }: TestServer) {
 }
 
 describe.each(surfaces)("listing reviewers over %s", (surface) => {
-  test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
+  test("returns the reviewers that match each filter and all filters together, newest first", async ({ server }) => {
     const chair = await server.as(surface, ["reviewers:read"]);
     await panelOf(await server.other());
     const [elodie = "", rita = "", plain = "", neil = ""] = idsOf(await panelOf(server));
@@ -67,7 +67,7 @@ describe.each(surfaces)("listing reviewers over %s", (surface) => {
     }
   });
 
-  test("counts a reviewer's active assignments: on the portal or done, and those done", async ({ server }) => {
+  test("counts a reviewer's active and completed assignments", async ({ server }) => {
     const chair = await server.as(surface);
     const round = await server.seed.round();
     const { trackId } = round;
@@ -88,7 +88,7 @@ describe.each(surfaces)("listing reviewers over %s", (surface) => {
     expect(await chair.get_reviewer({ reviewerId: busy.reviewerId })).toEqual({ ...busy, assignmentCounts: counts });
   });
 
-  test("another tenant's reviewer is not found", async ({ server }) => {
+  test("does not find another tenant's reviewer", async ({ server }) => {
     const chair = await server.as(surface);
     const foreign = await (await server.other()).seed.reviewer();
     for (const reviewerId of [foreign.reviewerId, "rvw_none"]) {

@@ -32,7 +32,7 @@ const score = (criterionId: string, value: number | string | boolean) => ({ crit
 const empty = { meanScore: null, medianScore: null, minScore: null, maxScore: null, stdDev: null, criteria: [] };
 
 describe.each(surfaces)("reviews over %s", (surface) => {
-  test("each filter lets through what it says, newest first, with scores and comments", async ({ server }) => {
+  test("are listed by each filter, newest first, with scores and comments", async ({ server }) => {
     const chair = await server.as(surface, ["reviews:read"]);
     const stages = [await seedStage(server), await seedStage(server)];
     const rows: Review[] = [];
@@ -68,7 +68,7 @@ describe.each(surfaces)("reviews over %s", (surface) => {
     await expect(chair.list_reviews(elsewhere)).rejects.toMatchProblem("invalid_cursor");
   });
 
-  test("a review, submission or round of another tenant or track is not found", async ({ server }) => {
+  test("of a submission or round of another tenant or track are not found", async ({ server }) => {
     const chair = await server.as(surface);
     const [here, there] = [await seedStage(server), await seedStage(server)];
     const foreign = await seedStage(await server.other());
@@ -89,7 +89,7 @@ describe.each(surfaces)("reviews over %s", (surface) => {
 });
 
 describe("the summary of a submission's reviews over REST", () => {
-  test("adds up what was submitted: mean, median, bounds, deviation and criteria, by round and in all", async ({
+  test("has the mean, median, range, deviation and criteria of the submitted reviews, by round and in total", async ({
     server,
   }) => {
     const chair = await server.as("REST", ["reviews:read"]);
@@ -183,7 +183,7 @@ describe("the summary of a submission's reviews over REST", () => {
     ],
   ];
 
-  test.for(statuses)("with %s it is %s", async ([what, status, make], { server }) => {
+  test.for(statuses)("with %s is %s", async ([what, status, make], { server }) => {
     const chair = await server.as("REST");
     const stage = await seedStage(server);
     await make(stage);
@@ -196,7 +196,7 @@ describe("the summary of a submission's reviews over REST", () => {
     expect(idle).toEqual({ submissionId, roundId: second, ...none, ...empty, status: "not_started" });
   });
 
-  test("the draft of a removed assignment counts for nothing", async ({ server }) => {
+  test("does not count the draft of a removed assignment", async ({ server }) => {
     const chair = await server.as("REST");
     const { submissionId, first, review } = await seedStage(server);
     const { assignmentId } = await review(first, { status: "draft" });

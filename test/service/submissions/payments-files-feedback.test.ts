@@ -25,7 +25,7 @@ describe.each(surfaces)("payments over %s", (surface) => {
     [{ feeRequired: false, currency: "EUR" }, { feeAmountMinor: 2500 }, undefined],
   ];
 
-  test("a new submission owes its track's fee, where the programme asks for one", async ({ server }) => {
+  test("a new submission owes the track's fee if the programme charges one", async ({ server }) => {
     const chair = await server.as(surface);
     await create(chair, (await server.seed.track()).trackId);
     for (const [program, track, due] of fees) {
@@ -46,7 +46,7 @@ describe.each(surfaces)("payments over %s", (surface) => {
     }
   });
 
-  test("a submission shows its latest payment, and no other submission's", async ({ server }) => {
+  test("a submission shows its own latest payment", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, programId, trackId } = await server.seed.submission();
     const failed = await server.seed.payment({ submissionId, programId, trackId, status: "failed" });
@@ -109,7 +109,7 @@ describe.each(surfaces)("files over %s", (surface) => {
     }
   });
 
-  test("a link leads to the file without a token, for a quarter of an hour", async ({ server }) => {
+  test("a link downloads the file without a token for 15 minutes", async ({ server }) => {
     const chair = await server.as(surface, ["files:read"]);
     const { fileId } = await kept(server, { fileName: 'Plán "1"\r\n.pdf', contentType: "text/html" });
     const link = await chair.get_file_download_url({ fileId });
@@ -129,7 +129,7 @@ describe.each(surfaces)("files over %s", (surface) => {
     expect((await fetch(link.downloadUrl)).status).toBe(404);
   });
 
-  test("a link that was changed in any part leads nowhere", async ({ server }) => {
+  test("a link that was changed in any part is refused", async ({ server }) => {
     const chair = await server.as(surface);
     const [{ fileId }, other] = [await kept(server), await kept(server)];
     const stranger = await server.other();
@@ -154,7 +154,7 @@ describe.each(surfaces)("files over %s", (surface) => {
     expect(await (await fetch(downloadUrl)).text()).toBe("a drawing");
   });
 
-  test("only a file that was scanned and found clean has a link", async ({ server }) => {
+  test("only a file that a scan found clean has a link", async ({ server }) => {
     const chair = await server.as(surface);
     for (const scanStatus of ["pending", "infected"] as const) {
       const { fileId } = await kept(server, { scanStatus });
@@ -184,7 +184,7 @@ describe.each(surfaces)("feedback over %s", (surface) => {
     return { ids, trackId, first: first.roundId, second: second.roundId, feedback };
   }
 
-  test("is released once: with its time, its token and one event of its round", async ({ server }) => {
+  test("is released with its time, its token and one event of its round", async ({ server }) => {
     const chair = await server.as(surface);
     const { ids, trackId, first, second, feedback } = await seedStage(server);
     await feedback();
@@ -213,7 +213,7 @@ describe.each(surfaces)("feedback over %s", (surface) => {
     }
   });
 
-  test("asked for many times at once is released once", async ({ server }) => {
+  test("is released once by many concurrent requests", async ({ server }) => {
     const [chair, deputy] = [await server.as(surface), await server.as(surface)];
     const { feedbackId } = await (await seedStage(server)).feedback();
     const calls = [chair, deputy, chair, deputy].map((caller) => caller.release_feedback({ feedbackId }));
@@ -223,7 +223,7 @@ describe.each(surfaces)("feedback over %s", (surface) => {
     expect(await server.outbox()).toHaveLength(1);
   });
 
-  test("of an archived programme stays as it is; another tenant's is not found", async ({ server }) => {
+  test("of an archived programme is not released, and another tenant's is not found", async ({ server }) => {
     const chair = await server.as(surface);
     const archived = await (await seedStage(server, { lifecycleStatus: "archived" })).feedback();
     const foreign = await (await seedStage(await server.other())).feedback();
@@ -240,7 +240,7 @@ describe.each(surfaces)("feedback over %s", (surface) => {
     }
   });
 
-  test("is listed once it is released, by programme and submission, newest first", async ({ server }) => {
+  test("is listed after its release, by programme and submission, newest first", async ({ server }) => {
     const chair = await server.as(surface);
     const [here, there] = [await seedStage(server), await seedStage(server)];
     const rows: Row<"feedbacks">[] = [];

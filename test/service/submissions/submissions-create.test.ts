@@ -19,7 +19,7 @@ async function applicantsOf(server: TestServer): Promise<Row<"applicants">[]> {
 }
 
 describe.each(surfaces)("creating a submission over %s", (surface) => {
-  test("a legacy identity makes a draft of the track's form, an applicant and one event", async ({ server }) => {
+  test("a legacy identity creates a draft with the track's form, an applicant and one event", async ({ server }) => {
     const chair = await server.as(surface, ["submissions:write", "submissions:read"]);
     await server.other();
     const schema = await server.seed.schema({ schemaVersion: 3 });
@@ -84,7 +84,7 @@ describe.each(surfaces)("creating a submission over %s", (surface) => {
     expect(await chair.get_submission({ submissionId })).toEqual(trace.data);
   });
 
-  test("one applicant applies again and again, to several tracks, under any of their names", async ({ server }) => {
+  test("one applicant can apply several times, to several tracks, under different names", async ({ server }) => {
     const chair = await server.as(surface);
     const [first, second] = [await intakeOf(server), await intakeOf(server)];
     const { applicantId } = await chair.create_submission({ ...first.base, ...ada });
@@ -117,7 +117,7 @@ describe.each(surfaces)("creating a submission over %s", (surface) => {
     expect(await applicantsOf(server)).toMatchObject([{ applicantId }, { name: "Ben Okri" }]);
   });
 
-  test("a legacy applicant is linked to the only active person with the address, and to none of several", async ({
+  test("a legacy applicant is linked to the active person with the address, unless there are several", async ({
     server,
   }) => {
     const chair = await server.as(surface);
@@ -134,7 +134,7 @@ describe.each(surfaces)("creating a submission over %s", (surface) => {
     expect(Object.fromEntries(links)).toEqual(linked);
   });
 
-  test("a person is selected by id or external reference and fills in the rest", async ({ server }) => {
+  test("a person selected by id or external reference supplies the applicant's details", async ({ server }) => {
     const chair = await server.as(surface, ["submissions:write", "persons:read"]);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ externalRefs: [ref], platformUserId: "usr-9" });
@@ -159,9 +159,7 @@ describe.each(surfaces)("creating a submission over %s", (surface) => {
     expect(await applicantsOf(server)).toMatchObject([{ innovatorId, email, name, personId, version: 0 }]);
   });
 
-  test("a person without a name or platform user goes by id, and by the name that the caller gives", async ({
-    server,
-  }) => {
+  test("a person without a name or platform user is identified by id, and named by the caller", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ contactDetails: { phone: "1" } });
@@ -187,7 +185,7 @@ const unset = [
 ];
 
 describe.each(surfaces)("refused submissions over %s", (surface) => {
-  test("who applies must be named, by one selector at most", async ({ server }) => {
+  test("the applicant must be given, by one selector at most", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ externalRefs: [ref] });
@@ -216,7 +214,7 @@ describe.each(surfaces)("refused submissions over %s", (surface) => {
     }
   });
 
-  test("fields must be the form's, and each wrong one is named by its path", async ({ server }) => {
+  test("fields must belong to the form, and each invalid one is reported with its path", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { fileId } = await server.seed.file();
@@ -244,7 +242,7 @@ describe.each(surfaces)("refused submissions over %s", (surface) => {
     });
   });
 
-  test("an unknown track is not found, and neither is another tenant's", async ({ server }) => {
+  test("an unknown track and another tenant's track are not found", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(await server.other());
     for (const trackId of [base.trackId, "trk_none"]) {

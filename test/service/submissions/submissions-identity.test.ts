@@ -15,8 +15,8 @@ async function applicantsOf(server: TestServer): Promise<Row<"applicants">[]> {
   return server.app.store.reader(server.businessId).find("applicants", {}, { limit: 100 });
 }
 
-describe.each(surfaces)("applicants and persons that meet over %s", (surface) => {
-  test("an address has one applicant: another innovatorId for it is refused", async ({ server }) => {
+describe.each(surfaces)("applicants and persons with the same address over %s", (surface) => {
+  test("an address has one applicant, and another innovatorId for it is refused", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     await chair.create_submission({ ...base, ...ada });
@@ -34,7 +34,7 @@ describe.each(surfaces)("applicants and persons that meet over %s", (surface) =>
     }
   });
 
-  test("a person who applied before by the same address takes over that applicant, old id and all", async ({
+  test("a person takes over the applicant who applied earlier with the same address, with its old id", async ({
     server,
   }) => {
     const chair = await server.as(surface);
@@ -53,7 +53,7 @@ describe.each(surfaces)("applicants and persons that meet over %s", (surface) =>
     expect(legacy).toMatchObject({ applicantId, innovatorName: "Grace Lindqvist" });
   });
 
-  test("two persons with one address share its applicant, which stays the first one's", async ({ server }) => {
+  test("two persons with one address share its applicant, which stays linked to the first", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const first = await server.seed.person({ platformUserId: "usr-1" });
@@ -67,7 +67,7 @@ describe.each(surfaces)("applicants and persons that meet over %s", (surface) =>
     expect(await applicantsOf(server)).toMatchObject([{ personId: first.personId, name: "Grace Lindqvist" }]);
   });
 
-  test("a person whose new address is another applicant's keeps the old one there", async ({ server }) => {
+  test("a person whose new address belongs to another applicant keeps the old applicant", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const person = await server.seed.person();
@@ -88,7 +88,7 @@ describe.each(surfaces)("applicants and persons that meet over %s", (surface) =>
     expect((await applicantsOf(server))[0]).toMatchObject({ applicantId, email: "free@example.org" });
   });
 
-  test("after a merge the survivor's own applicant is the one that counts", async ({ server }) => {
+  test("after a merge the target's own applicant is used", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const source = await server.seed.person({ primaryEmail: "old@example.org" });
@@ -101,7 +101,7 @@ describe.each(surfaces)("applicants and persons that meet over %s", (surface) =>
     expect(trace).toMatchObject({ data: { applicantId }, rows: ["submissions inserted"] });
   });
 
-  test("who applies several times at once becomes one applicant", async ({ server }) => {
+  test("concurrent applications of one person create one applicant", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ primaryEmail: "ada@example.org" });
@@ -119,7 +119,7 @@ describe.each(surfaces)("applicants and persons that meet over %s", (surface) =>
 });
 
 describe.each(surfaces)("selecting a person over %s", (surface) => {
-  test("a selector finds active persons of this tenant only", async ({ server }) => {
+  test("finds only active persons of this tenant", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId: foreign } = await (await server.other()).seed.person({ externalRefs: [ref] });
@@ -145,7 +145,7 @@ describe.each(surfaces)("selecting a person over %s", (surface) => {
     }
   });
 
-  test("a legacy identity beside a selector must be the person's", async ({ server }) => {
+  test("needs a legacy identity beside the selector to be the person's own", async ({ server }) => {
     const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person();
@@ -158,7 +158,7 @@ describe.each(surfaces)("selecting a person over %s", (surface) => {
     }
   });
 
-  test("selectors need persons:read, a legacy identity does not", async ({ server }) => {
+  test("needs persons:read, unless a legacy identity is given", async ({ server }) => {
     const clerk = await server.as(surface, ["submissions:write"]);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ externalRefs: [ref] });

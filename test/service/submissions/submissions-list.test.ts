@@ -59,7 +59,7 @@ function filtersOf(rows: readonly Submission[]): Record<string, Filter[]> {
 }
 
 describe.each(surfaces)("listing submissions over %s", (surface) => {
-  test("each filter lets through what it says, alone and with each other", async ({ server }) => {
+  test("returns what matches each filter and all filters together", async ({ server }) => {
     const chair = await server.as(surface);
     await seasonOf(await server.other());
     const rows = await seasonOf(server);
@@ -82,7 +82,7 @@ describe.each(surfaces)("listing submissions over %s", (surface) => {
     expect(seen.size).toBeGreaterThan(5);
   });
 
-  test("a day given as a date is meant from its first to its last millisecond, UTC", async ({ server }) => {
+  test("reads a date as the whole day in UTC", async ({ server }) => {
     const chair = await server.as(surface);
     const { trackId } = await server.seed.track();
     const times = ["20T23:59:59.999Z", "21T00:00:00.000Z", "21T23:59:59.999Z", "22T00:00:00.000Z"];
@@ -93,9 +93,7 @@ describe.each(surfaces)("listing submissions over %s", (surface) => {
     expect(shown).toEqual(["2026-11-21T00:00:00.000Z", "2026-11-21T23:59:59.999Z"]);
   });
 
-  test("with updatedSince the oldest change comes first, and what changed since is all there is", async ({
-    server,
-  }) => {
+  test("returns only later changes with updatedSince, oldest first", async ({ server }) => {
     const chair = await server.as(surface);
     const { trackId } = await server.seed.track();
     const rows: Submission[] = [];
@@ -115,7 +113,7 @@ describe.each(surfaces)("listing submissions over %s", (surface) => {
     expect(await chair.list_submissions()).toEqual([fourth, third, changed, first]);
   });
 
-  test("refuses what is no filter or no date, with the parameter's name", async ({ server }) => {
+  test("refuses an unknown filter and an invalid date with the parameter's name", async ({ server }) => {
     const chair = await server.as(surface);
     const refused: readonly [string, unknown][] = [
       ["state", "draft"],
@@ -139,7 +137,7 @@ describe.each(surfaces)("listing submissions over %s", (surface) => {
     }
   });
 
-  test("a page has 50 rows unless told, 20 for agents, and never more than 100", async ({ server }) => {
+  test("returns 50 rows by default, 20 for agents, and 100 at most", async ({ server }) => {
     const chair = await server.as(surface);
     const { trackId } = await server.seed.track();
     for (let count = 0; count < 101; count += 1) await server.seed.submission({ trackId });
@@ -150,7 +148,7 @@ describe.each(surfaces)("listing submissions over %s", (surface) => {
     expect(await sizes({ limit: 101, updatedSince: "2026-01-01" })).toEqual([100, 1]);
   });
 
-  test("a cursor is good for its own list of its own tenant, as it was given out", async ({ server }) => {
+  test("accepts a cursor only unchanged, for its own list and tenant", async ({ server }) => {
     const chair = await server.as(surface);
     const rows = await seasonOf(server);
     const other = await server.other();
@@ -242,7 +240,7 @@ describe.each(surfaces)("paging while rows are written over %s", (surface) => {
     return { chair, happen, all };
   }
 
-  test("newest first shows each row that stays exactly once, and none twice", async ({ server }) => {
+  test("returns each remaining row exactly once, newest first", async ({ server }) => {
     await fc.assert(
       fc.asyncProperty(walk, async (plan) => {
         const { chair, happen, all } = await arena(server, plan.before);
@@ -258,7 +256,7 @@ describe.each(surfaces)("paging while rows are written over %s", (surface) => {
     );
   });
 
-  test("updatedSince shows every row as it stands at the end, and no version of one twice", async ({ server }) => {
+  test("returns the last version of every row with updatedSince, and no version twice", async ({ server }) => {
     await fc.assert(
       fc.asyncProperty(walk, async (plan) => {
         const { chair, happen, all } = await arena(server, plan.before);

@@ -220,7 +220,9 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
     }
   });
 
-  test("fields and deadline are edited in a draft alone, or with the return to it", async ({ server }) => {
+  test("fields and deadline can be changed only in a draft, or together with the return to draft", async ({
+    server,
+  }) => {
     const chair = await server.as(surface);
     const stage = await seedStage(server);
     const edits: readonly ((target: Target) => Promise<unknown>)[] = [
@@ -242,7 +244,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
     }
   });
 
-  test("a draft is withdrawn with its last edit in one change", async ({ server }) => {
+  test("one change can edit and withdraw a draft", async ({ server }) => {
     const chair = await server.as(surface);
     const stage = await seedStage(server);
     const { submissionId, version } = await stage.submission("DRAFT");
@@ -252,7 +254,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
     expect(trace.events).toHaveLength(2);
   });
 
-  test("an archived programme's submissions stand still, whatever the operation", async ({ server }) => {
+  test("no operation changes a submission of an archived programme", async ({ server }) => {
     const chair = await server.as(surface);
     const stage = await seedStage(server);
     const rows = new Map<string, Row<"submissions">>();
@@ -271,7 +273,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
     }
   });
 
-  test("of changes that start from the same version one alone goes through", async ({ server }) => {
+  test("of concurrent changes to the same version only one succeeds", async ({ server }) => {
     const chair = await server.as(surface);
     const stage = await seedStage(server);
     const { submissionId, version } = await stage.submission("IN_REVIEW");
@@ -291,7 +293,7 @@ describe.each(surfaces)("states of a submission over %s", (surface) => {
 });
 
 describe.each(surfaces)("advancing over %s", (surface) => {
-  test("leads to a later active round of the submission's own track", async ({ server }) => {
+  test("moves a submission only to a later active round of its own track", async ({ server }) => {
     const chair = await server.as(surface);
     const stage = await seedStage(server);
     const { programId, trackId } = stage.track;
@@ -315,7 +317,7 @@ describe.each(surfaces)("advancing over %s", (surface) => {
     for (const roundId of stage.rounds) expect(await to(roundId, 1)).toMatchObject({ problem: misplaced, ...nothing });
   });
 
-  test("starts in any round, and again in any after a return to draft", async ({ server }) => {
+  test("can start in any round, and again after a return to draft", async ({ server }) => {
     const chair = await server.as(surface);
     const stage = await seedStage(server, false);
     const [first, second] = stage.rounds;

@@ -45,7 +45,7 @@ describe.each(surfaces)("submitting over %s", (surface) => {
     ["with the supplement closed", { supplement: "closed" }],
   ];
 
-  test("goes through with what is required and to the last moment", async ({ server }) => {
+  test("succeeds with all required values until the deadline", async ({ server }) => {
     const chair = await server.as(surface);
     for (const [name, given] of ready) {
       const { submissionId, version, programId, trackId } = await draft(server, given);
@@ -77,7 +77,7 @@ describe.each(surfaces)("submitting over %s", (surface) => {
     ["supplement_warnings", {}, { supplement: "draft" }],
   ];
 
-  test("is refused with the first fault, in the order of the rules", async ({ server }) => {
+  test("is refused with the first error, in the order of the rules", async ({ server }) => {
     const chair = await server.as(surface);
     for (const [index, [code, details]] of faults.entries()) {
       const given = faults.slice(index).reduceRight<Given>((below, [, , own]) => joined(below, own), {});
@@ -91,7 +91,7 @@ describe.each(surfaces)("submitting over %s", (surface) => {
 
   const unpaid = ["pending", "failed", "refunded", null] as const;
 
-  test("waits for a fee that is owed, and names it among what is missing", async ({ server }) => {
+  test("is refused while a fee is owed, and names the fee as missing", async ({ server }) => {
     const chair = await server.as(surface);
     for (const paymentStatus of unpaid) {
       const { submissionId, version } = await draft(server, { ...fee, submission: { paymentStatus } });
@@ -102,7 +102,9 @@ describe.each(surfaces)("submitting over %s", (surface) => {
     }
   });
 
-  test("names required fields that are blank, and values that no longer fit", async ({ server }) => {
+  test("is refused for blank required fields and values that are no longer valid, and names them", async ({
+    server,
+  }) => {
     const chair = await server.as(surface);
     const cases: readonly [object, object][] = [
       [{}, { missing: [title] }],
@@ -124,7 +126,7 @@ describe.each(surfaces)("submitting over %s", (surface) => {
     }
   });
 
-  test("goes by the form's version that the submission was begun with", async ({ server }) => {
+  test("validates against the version of the form with which the submission was created", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, schemaId } = await draft(server);
     const stricter = { fieldId: "fld_new", key: "new", label: "New", type: "text", required: true } as const;
@@ -135,7 +137,7 @@ describe.each(surfaces)("submitting over %s", (surface) => {
     expect(await chair.submit_submission({ submissionId, version: 0 })).toMatchObject({ state: "SUBMITTED" });
   });
 
-  test("warns of supplements that are not in, until told that this is known", async ({ server }) => {
+  test("warns of missing supplements until the caller acknowledges them", async ({ server }) => {
     const chair = await server.as(surface);
     for (const supplement of ["not_started", "draft"] as const) {
       const { submissionId, version } = await draft(server, { supplement });
@@ -157,7 +159,7 @@ describe.each(surfaces)("submitting over %s", (surface) => {
     }
   });
 
-  test("an acknowledgement covers supplements and nothing else", async ({ server }) => {
+  test("accepts missing supplements with an acknowledgement, and nothing else", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, version } = await draft(server, { ...fee, supplement: "draft" });
     const call = chair.submit_submission({ submissionId, version, acknowledgeSupplementWarnings: true });
@@ -166,7 +168,9 @@ describe.each(surfaces)("submitting over %s", (surface) => {
 });
 
 describe.each(surfaces)("editing a draft over %s", (surface) => {
-  test("fields not named stay, null clears one, and the title follows its field", async ({ server }) => {
+  test("changes only the given fields, clears a field with null, and keeps the title equal to its field", async ({
+    server,
+  }) => {
     const chair = await server.as(surface);
     const { submissionId } = await draft(server, { submission: { fields: { [title]: "A", [domain]: "arts" } } });
     const edits = [chair.update_submission_fields, chair.update_submission] as const;
@@ -186,7 +190,7 @@ describe.each(surfaces)("editing a draft over %s", (surface) => {
     expect(untitled).toMatchObject({ title: null, fields: { [domain]: "arts" } });
   });
 
-  test("what changes nothing counts no version up and leaves no trace", async ({ server }) => {
+  test("without an effect keeps the version and writes no entry", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId } = await draft(server, { submission: { deadline: "2026-12-31T00:00:00.000Z" } });
     const same: readonly object[] = [
@@ -210,7 +214,7 @@ describe.each(surfaces)("editing a draft over %s", (surface) => {
     });
   });
 
-  test("one wrong field refuses the whole change, by either operation", async ({ server }) => {
+  test("is refused as a whole for one invalid field, by either operation", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId } = await draft(server);
     const other = await server.seed.submission();
@@ -241,7 +245,7 @@ describe.each(surfaces)("editing a draft over %s", (surface) => {
     expect((await chair.update_submission_fields(annexed)).fields[annex]).toBe(own.fileId);
   });
 
-  test("a field that the form has dropped can still be cleared", async ({ server }) => {
+  test("can clear a field that the form no longer has", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId } = await draft(server, { submission: { fields: { [title]: "A", fld_dropped: "kept" } } });
     const cleared = { submissionId, version: 0, fields: { fld_dropped: null } };

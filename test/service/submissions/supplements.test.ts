@@ -60,9 +60,9 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
     }
   });
 
-  test.for(statuses)("PATCH moves one from %s to any status; arriving at submitted fires the event", async (from, {
-    server,
-  }) => {
+  test.for(
+    statuses,
+  )("change from %s to any status by PATCH, and emit an event when they become submitted", async (from, { server }) => {
     const chair = await server.as(surface);
     const { submission, submissionId, response } = await seedStage(server);
     for (const to of statuses) {
@@ -93,7 +93,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
 
   const content = { fields: { [title]: "Plan", [budget]: 3 }, contributorId: "con_1", contributorIndex: 9 };
 
-  test("contents make a draft of one not started, and leave the status of others", async ({ server }) => {
+  test("become a draft with their first content, and otherwise keep their status", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, response } = await seedStage(server);
     for (const from of open) {
@@ -116,7 +116,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
     }
   });
 
-  test("contents and a status go in one change", async ({ server }) => {
+  test("take contents and a status in one change", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, response } = await seedStage(server);
     for (const [from, status] of [
@@ -132,7 +132,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
     }
   });
 
-  test("a closed one takes contents only with the move out", async ({ server }) => {
+  test("take contents when closed only if the same change reopens them", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, response } = await seedStage(server);
     const pieces = [...Object.entries(content).map(([name, value]) => ({ [name]: value })), { fileIds: [] }];
@@ -153,7 +153,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
     }
   });
 
-  test("values and files must be the form's and the submission's, and each wrong one is named", async ({ server }) => {
+  test("refuse values outside the form and files of other submissions, and name each", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, schemaId, response } = await seedStage(server);
     const { supplementResponseId } = await response("draft");
@@ -193,7 +193,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
     expect((await edit({ fileIds: [] }, 1)).data).toMatchObject({ fileIds: [] });
   });
 
-  test("each is found under its own submission only, and stands still in an archived programme", async ({ server }) => {
+  test("are found only under their own submission, and do not change in an archived programme", async ({ server }) => {
     const chair = await server.as(surface);
     const here = await seedStage(server);
     const there = await seedStage(server);
@@ -217,7 +217,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
     );
   });
 
-  test("a submission lists its own responses, newest first", async ({ server }) => {
+  test("are listed by submission, newest first", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, response } = await seedStage(server);
     await (await seedStage(server)).response("draft");
