@@ -23,7 +23,7 @@ export function measureCalls(calls: readonly CallRecord[], prompt: string): Task
     calls: calls.length,
     failedCalls: sumOf(calls, ({ failures }) => failures),
     bytes: sumOf(calls, ({ text }) => Buffer.byteLength(text)),
-    tokens: sumOf(calls, ({ arguments: args, text }) => countTokens(JSON.stringify(args)) + countTokens(text)),
+    tokens: sumOf(calls, ({ arguments: args, text }) => countTextTokens(JSON.stringify(args)) + countTextTokens(text)),
     addresses: seen.size,
     unaskedChanges: sumOf(calls, ({ unasked }) => unasked.length),
   };
@@ -31,7 +31,12 @@ export function measureCalls(calls: readonly CallRecord[], prompt: string): Task
 
 /** Counts the tokens of a tool list as the budget of the list does. */
 export function countListTokens(tools: readonly ToolDescription[]): number {
-  return sumOf(tools, (tool) => countTokens(JSON.stringify(tool)));
+  return sumOf(tools, (tool) => countTextTokens(JSON.stringify(tool)));
+}
+
+/** Counts the tokens of text in which a model's control tokens are plain text, as applicants may write them. */
+function countTextTokens(text: string): number {
+  return countTokens(text, { disallowedSpecial: new Set() });
 }
 
 /** Returns the addresses in a text. Handles are below `invalid`, where nobody can be reached. */

@@ -1,4 +1,5 @@
 import type { Assignment } from "../../src/contract/assignments.ts";
+import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { Program, Round, Track } from "../../src/contract/programs.ts";
 import type { Reviewer } from "../../src/contract/reviewers.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
@@ -67,6 +68,14 @@ export async function listReviewers(rest: RestClient, filter: Record<string, str
 
 export function formatReviewer({ firstName, lastName }: Reviewer): string {
   return `${firstName} ${lastName}`;
+}
+
+/** Returns the ids of a programme's feedback that is written but not released. */
+export async function listUnreleased(rest: RestClient, programId: string): Promise<string[]> {
+  const entries = await rest.list<AuditEntry>(`/audit?programId=${programId}&entityType=feedback`);
+  const listIds = (action: string) =>
+    new Set(entries.filter((entry) => entry.action === action).map(({ entityId }) => String(entityId)));
+  return [...listIds("feedback.prepared").difference(listIds("feedback.released"))];
 }
 
 /** Returns the value that a submission has in the field of this key. */

@@ -21,9 +21,9 @@ import {
   listFittingReviewers,
   listReviewers,
   listSubmissions,
+  listUnreleased,
   readField,
 } from "../harness/records.ts";
-import type { RestClient } from "../harness/rest-client.ts";
 import type { Task } from "../harness/task.ts";
 
 const countStates: Task = {
@@ -217,18 +217,11 @@ const openWork: Task = {
       submissions.filter(({ state }) => state === "ELIGIBLE").length,
       submissions.filter((submission) => submission.state === "IN_REVIEW" && !isAssigned(submission)).length,
       assignments.filter(({ status }) => status === "conflict").length,
-      await countUnreleased(rest, programId),
+      (await listUnreleased(rest, programId)).length,
     ];
     return listMissingFacts(answer, counts);
   },
 };
-
-async function countUnreleased(rest: RestClient, programId: string): Promise<number> {
-  const entries = await rest.list<AuditEntry>(`/audit?programId=${programId}&entityType=feedback`);
-  const listIds = (action: string) =>
-    new Set(entries.filter((entry) => entry.action === action).map(({ entityId }) => entityId));
-  return listIds("feedback.prepared").difference(listIds("feedback.released")).size;
-}
 
 const reviewerCandidates: Task = {
   name: "reviewer-candidates",

@@ -2,7 +2,7 @@ import type { ExportJob } from "../../src/contract/exports.ts";
 import type { Feedback } from "../../src/contract/feedback.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { listChangeErrors, listDifference, listMissingFacts } from "../harness/checks.ts";
-import { findProgram, findRound, findTrack, listSubmissions, readField } from "../harness/records.ts";
+import { findProgram, findRound, findTrack, listSubmissions, listUnreleased, readField } from "../harness/records.ts";
 import type { Task } from "../harness/task.ts";
 import type { World } from "../harness/world.ts";
 
@@ -124,10 +124,32 @@ const exportWinners: Task = {
   },
 };
 
+const lastProgram = "Common Ground Fund 2025";
+
+const closeProgram: Task = {
+  name: "close-program",
+  kind: "writing",
+  prompt: `We want to close the ${lastProgram}: mark it as completed. Feedback that is written there but was never released goes out first.`,
+  limits: { calls: 8, bytes: 20_000 },
+  async prepare({ rest }) {
+    const { programId, version } = await findProgram(rest, lastProgram);
+    await rest.send("PATCH", `/programs/${programId}`, { version, lifecycleStatus: "underway" });
+    return { subjects: await listUnreleased(rest, programId) };
+  },
+  async check({ world, subjects }) {
+    const { programId, lifecycleStatus } = await findProgram(world.rest, lastProgram);
+    return [
+      ...listDifference("The programme", lifecycleStatus, "completed"),
+      ...(await listChangeErrors(world, { program: [programId], feedback: subjects }, ["email_send"])),
+    ];
+  },
+};
+
 export const submissionTasks: readonly Task[] = [
   screenTrack,
   advanceEligible,
   releaseFeedback,
   extendRound,
   exportWinners,
+  closeProgram,
 ];
