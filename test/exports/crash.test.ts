@@ -87,8 +87,9 @@ describe("an export whose process", () => {
     const child = await start(database, server);
     await untilWriting(database, exportId, new Set());
     child.signal("SIGSTOP");
-    server.clock.advance(leaseMs + 10_000);
-    await runDueExports(server);
+    server.clock.advance(2 * leaseMs);
+    // A process that stalls within a transaction locks the export until PostgreSQL ends the transaction.
+    await expect.poll(() => runDueExports(server).then(() => loadJob(server, exportId))).toMatchObject({ version: 1 });
     await expectOnce(server, database, exportId);
     child.signal("SIGCONT");
     await expect.poll(child.logged).toContain("Another process took an export over");

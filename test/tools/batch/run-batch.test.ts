@@ -8,6 +8,7 @@ import {
   readError,
   type ToolResult,
 } from "../../support/clients/clients.ts";
+import { ownDatabase } from "../../support/database/database.ts";
 import { openTestServer } from "../../support/servers/test-server.ts";
 
 interface Row {
@@ -201,6 +202,21 @@ describe("a batch", () => {
     const [first, second] = [await send(), await send()];
     expect(readRows(second).map(({ data }) => data)).toEqual(readRows(first).map(({ data }) => data));
     expect(await server.outbox()).toHaveLength(2);
+  });
+
+  test("is applied once when two processes receive it at the same time with one idempotency key", async () => {
+    const environment = { PROGRAMME_DATABASE: await ownDatabase(), PROGRAMME_CONFIRM: "off" };
+    const { server, calls, token, readStates, countAudit } = await openBatch(4, environment);
+    const second = await openTestServer(environment, { clock: server.clock });
+    onTestFinished(second.close);
+    const meta = { "programme-mcp/idempotencyKey": "batch-of-today" };
+    const agents = await Promise.all([server, second.server].map((each) => connect(each, token)));
+    const before = await countAudit();
+    const results = await Promise.all(agents.map((agent) => agent.call("run_batch", { calls }, { meta })));
+    for (const result of results) expect(readRows(result).map(({ status }) => status)).toEqual(Array(4).fill("done"));
+    expect(new Set(await readStates())).toEqual(new Set(["ELIMINATED"]));
+    expect(await server.outbox()).toHaveLength(4);
+    expect((await countAudit()) - before).toBe(4);
   });
 
   test("stops where the token's rate is used up and says where", async () => {
