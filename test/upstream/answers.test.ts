@@ -203,13 +203,13 @@ describe("refusals by a remote service", () => {
 describe("a request to a remote service", () => {
   test("encodes each id as one path segment, dots included", async () => {
     const { proxy, agent } = await openRemoteSetup();
-    for (const programId of ["../persons", "a/b?c=d#e", "%2e%2e", "ä ö"]) {
-      expect((await agent.call("get_program", { programId })).error?.code).toBe("not_found");
-      expect(proxy.requests.at(-1)?.url).toBe(`/integrations/v1/programs/${encodeURIComponent(programId)}`);
+    for (const submissionId of ["../persons", "a/b?c=d#e", "%2e%2e", "ä ö"]) {
+      expect((await agent.call("get_submission", { submissionId })).error?.code).toBe("not_found");
+      expect(proxy.requests.at(-1)?.url).toBe(`/integrations/v1/submissions/${encodeURIComponent(submissionId)}`);
     }
     const asked = proxy.requests.length;
-    for (const programId of [".", ".."]) {
-      expect((await agent.call("get_program", { programId })).error?.code).toBe("not_found");
+    for (const submissionId of [".", ".."]) {
+      expect((await agent.call("get_submission", { submissionId })).error?.code).toBe("not_found");
     }
     expect(proxy.requests).toHaveLength(asked);
   });
