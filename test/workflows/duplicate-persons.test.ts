@@ -115,6 +115,37 @@ test("what a merge is said to add and to lose is what merge_person does", async 
   }
 });
 
+test("a merge that would exceed the limits of a person is said to be refused, and the others are still shown", async () => {
+  const scene = await openScene();
+  await seedPersons(scene.server);
+  const refs = (from: number) =>
+    Array.from({ length: 300 }, (_, index) => ({
+      namespace: "crm",
+      objectType: "contact",
+      externalId: String(from + index),
+    }));
+  const name = details("Olga", "Brandt", "Archive");
+  const [target, source] = [
+    await scene.server.seed.person({ contactDetails: name, externalRefs: refs(0) }),
+    await scene.server.seed.person({ contactDetails: name, externalRefs: refs(300) }),
+  ];
+  const { groups } = await scene.ask("find_duplicate_persons", { limit: 500 });
+  expect(groups).toHaveLength(5);
+  const merges = groups.flatMap((group: { merges: { refused?: string }[] }) => group.merges);
+  const refused = merges.filter((merge: { refused?: string }) => merge.refused !== undefined);
+  const sourcePersonId = expect.stringMatching(new RegExp(`^(${target?.personId}|${source?.personId})$`));
+  expect(refused).toEqual([{ sourcePersonId, adds: [], loses: [], refused: expect.any(String) }]);
+  const rest = await scene.server.as("REST");
+  const merge = rest.call("merge_person", {
+    personId: source?.personId,
+    targetPersonId: target?.personId,
+    sourceVersion: 0,
+    targetVersion: 0,
+  });
+  const issues = [expect.objectContaining({ message: refused[0].refused })];
+  await expect(merge).rejects.toMatchProblem("validation_failed", { issues });
+});
+
 test("fewer groups than there are say how many there are", async () => {
   const scene = await openScene();
   await seedPersons(scene.server);

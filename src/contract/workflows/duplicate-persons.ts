@@ -45,6 +45,8 @@ export const DuplicatePersons = z.object({
           adds: fieldNames,
           /** Fields of the source whose values would be lost. */
           loses: fieldNames,
+          /** Why `merge_person` would refuse it; then nothing is added or lost. */
+          refused: z.string().optional(),
         }),
       ),
     }),

@@ -1,5 +1,7 @@
+import { type Issue, Problem } from "../../contract/errors.ts";
 import type { Person } from "../../contract/persons.ts";
 import { DuplicateReason } from "../../contract/workflows/duplicate-persons.ts";
+import { KeyTable } from "../../lib/key-table.ts";
 import { mergePersons } from "../persons.ts";
 import { normalizeText } from "./search.ts";
 
@@ -15,7 +17,10 @@ export interface DuplicateGroup {
   readonly personIds: readonly string[];
 }
 
-/** Groups persons that share a key, in time that grows with the number of persons and not of pairs. */
+/**
+ * Groups persons that share a key, in time that grows with the number of persons and not of pairs. It holds about 250
+ * bytes a person.
+ */
 export interface DuplicateFinder {
   add(person: ComparedPerson): void;
   /** Returns the groups of at least two persons: those with the strongest reason first, then the largest. */
@@ -26,8 +31,9 @@ export function createDuplicateFinder(): DuplicateFinder {
   const personIds: string[] = [];
   /** The person to which each is linked, or itself; a union-find forest. */
   const parents: number[] = [];
-  const firstByKey = new Map<string, number>();
-  const links: { readonly person: number; readonly reason: DuplicateReason }[] = [];
+  /** The reasons of the group of each root, as bits. */
+  const reasonBits: number[] = [];
+  const firstByKey = new KeyTable();
 
   function findRoot(person: number): number {
     let root = person;
@@ -40,73 +46,68 @@ export function createDuplicateFinder(): DuplicateFinder {
     return root;
   }
 
+  function link(person: number, other: number, reason: DuplicateReason): void {
+    const [root, joined] = [findRoot(other), findRoot(person)];
+    parents[joined] = root;
+    reasonBits[root] = (reasonBits[root] ?? 0) | (reasonBits[joined] ?? 0) | (1 << getStrength(reason));
+  }
+
   return {
     add(person) {
       const index = personIds.push(person.personId) - 1;
       parents.push(index);
+      reasonBits.push(0);
       for (const [reason, key] of listDuplicateKeys(person)) {
-        const first = firstByKey.get(key);
-        if (first === undefined) firstByKey.set(key, index);
-        else {
-          parents[findRoot(index)] = findRoot(first);
-          links.push({ person: index, reason });
-        }
+        const first = firstByKey.getOrSet(key, index);
+        if (first !== index) link(index, first, reason);
       }
     },
     listGroups() {
-      const groups = new Map<number, { reasons: Set<DuplicateReason>; personIds: string[] }>();
-      for (const { person, reason } of links) {
-        const root = findRoot(person);
-        const group = groups.get(root) ?? { reasons: new Set(), personIds: [] };
-        group.reasons.add(reason);
-        groups.set(root, group);
+      const groups = new Map<number, string[]>();
+      for (const [index, personId] of personIds.entries()) {
+        const root = findRoot(index);
+        if (reasonBits[root] === 0) continue;
+        const group = groups.get(root);
+        if (group) group.push(personId);
+        else groups.set(root, [personId]);
       }
-      for (const [index, personId] of personIds.entries()) groups.get(findRoot(index))?.personIds.push(personId);
-      return [...groups.values()]
-        .map((group) => ({
-          reasons: DuplicateReason.options.filter((reason) => group.reasons.has(reason)),
-          personIds: group.personIds.sort(),
+      return [...groups]
+        .map(([root, ids]) => ({
+          reasons: DuplicateReason.options.filter((_, bit) => (reasonBits[root] ?? 0) & (1 << bit)),
+          personIds: ids.sort(),
         }))
         .sort(compareGroups);
     },
   };
 }
 
+type DuplicateKey = readonly [reason: DuplicateReason, key: string];
+
 /** Lists the keys of a person. Two persons with a common key look like one. */
-function listDuplicateKeys(person: ComparedPerson): [reason: DuplicateReason, key: string][] {
+function listDuplicateKeys(person: ComparedPerson): DuplicateKey[] {
   const { primaryEmail, platformUserId, externalRefs, provenance, contactDetails = {} } = person;
+  const keys: DuplicateKey[] = [];
+  // Texts of records contain no NUL, so it separates the parts of a key.
+  const add = (reason: DuplicateReason, ...parts: (string | undefined)[]) => {
+    if (parts.every((part) => part)) keys.push([reason, `${reason}\0${parts.join("\0")}`]);
+  };
+  add("same_platform_user", platformUserId);
+  add("same_email", primaryEmail && normalizeAddress(primaryEmail));
+  for (const { namespace, objectType, externalId } of externalRefs) {
+    add("same_external_id", "reference", namespace, objectType, externalId);
+  }
+  add("same_external_id", "source", provenance.source, provenance.sourceId);
   const { firstName = "", lastName = "", organization = "", phone = "" } = contactDetails;
   const names = splitWords(`${firstName} ${lastName}`).sort();
   const skeletons = names.map(reduceToSkeleton).sort();
   // A single name, or a name without consonants, belongs to too many people.
-  const isTelling = names.length > 1 && skeletons.every((skeleton) => skeleton !== "");
+  if (names.length < 2 || skeletons.includes("")) return keys;
   const organizationName = splitWords(organization).join(" ");
-  const digits = phone.replace(/\D/g, "").replace(/^0+/, "");
-  const keys: [DuplicateReason, readonly (string | undefined)[]][] = [
-    ["same_platform_user", [platformUserId]],
-    ["same_email", [primaryEmail && normalizeAddress(primaryEmail)]],
-    ...externalRefs.map(({ namespace, objectType, externalId }): [DuplicateReason, (string | undefined)[]] => [
-      "same_external_id",
-      [namespace, objectType, externalId],
-    ]),
-    ["same_external_id", ["", provenance.source, provenance.sourceId]],
-  ];
-  if (isTelling) {
-    keys.push(
-      ["same_name_and_organization", [names.join(" "), organizationName || undefined]],
-      ["similar_name_and_organization", [skeletons.join(" "), organizationName || undefined]],
-      [
-        "similar_name_and_phone",
-        [
-          skeletons.join(" "),
-          digits.slice(-minPhoneDigits).length < minPhoneDigits ? undefined : digits.slice(-minPhoneDigits),
-        ],
-      ],
-    );
-  }
-  return keys
-    .filter(([, parts]) => !parts.includes(undefined))
-    .map(([reason, parts]) => [reason, JSON.stringify([reason, ...parts])]);
+  const digits = phone.replace(/\D/g, "").replace(/^0+/, "").slice(-minPhoneDigits);
+  add("same_name_and_organization", names.join(" "), organizationName);
+  add("similar_name_and_organization", skeletons.join(" "), organizationName);
+  if (digits.length === minPhoneDigits) add("similar_name_and_phone", skeletons.join(" "), digits);
+  return keys;
 }
 
 /** The last digits of a number are the same with and without its country code. */
@@ -129,11 +130,13 @@ function normalizeAddress(address: string): string {
     .replace(/\+[^@]*(?=@[^@]*$)/, "");
 }
 
-const strength = (reason: DuplicateReason | undefined) => (reason ? DuplicateReason.options.indexOf(reason) : -1);
+function getStrength(reason: DuplicateReason | undefined): number {
+  return reason ? DuplicateReason.options.indexOf(reason) : -1;
+}
 
 function compareGroups(a: DuplicateGroup, b: DuplicateGroup): number {
   return (
-    strength(a.reasons[0]) - strength(b.reasons[0]) ||
+    getStrength(a.reasons[0]) - getStrength(b.reasons[0]) ||
     b.personIds.length - a.personIds.length ||
     ((a.personIds[0] ?? "") < (b.personIds[0] ?? "") ? -1 : 1)
   );
@@ -155,10 +158,18 @@ export function listDifferences(persons: readonly Person[]): string[] {
   return [...fields].filter((field) => new Set(values.map((own) => own.get(field))).size > 1).sort();
 }
 
+interface MergeEffect {
+  readonly adds: string[];
+  readonly loses: string[];
+  readonly refused?: string;
+}
+
 /** Returns the fields that a merge would add to the target, and those of the source that it would lose. */
-export function compareMerge(source: Person, target: Person): { adds: string[]; loses: string[] } {
+export function compareMerge(source: Person, target: Person): MergeEffect {
+  const merged = catchRefusal(() => mergePersons(source, target, [], []).target);
+  if (merged instanceof Problem) return { adds: [], loses: [], refused: describeIssues(merged) };
   const [own, before] = [listValues(source), listValues(target)];
-  const after = listValues({ ...target, ...mergePersons(source, target, [], []).target } as Person);
+  const after = listValues({ ...target, ...merged } as Person);
   return {
     adds: [...after.keys()].filter((field) => !before.has(field)).sort(),
     loses: [...own]
@@ -166,6 +177,20 @@ export function compareMerge(source: Person, target: Person): { adds: string[]; 
       .map(([field]) => field)
       .sort(),
   };
+}
+
+function catchRefusal<R>(work: () => R): R | Problem {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+function describeIssues({ details, message }: Problem): string {
+  const issues = (details?.["issues"] ?? []) as readonly Issue[];
+  return issues.map((issue) => issue.message).join("; ") || message;
 }
 
 /** Returns a person's values by field, each as JSON. References and kinds are combined by a merge, so none is lost. */
