@@ -51,7 +51,7 @@ export class KeyTable {
     }
   }
 
-  /** Computes the hash of a key as cyrb53 does: two lanes that multiply, then mix each other. */
+  /** Computes the hash of a key as cyrb53 does: two products, which are mixed with each other at the end. */
   #computeHash(key: string): void {
     let first = this.#seed[0] as number;
     let second = this.#seed[1] as number;
