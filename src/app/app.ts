@@ -100,12 +100,13 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const measured = { ...services, hasQueues: !remote, circuitBreaker, servers };
   const metricsEndpoint = createMetricsEndpoint(config.metrics, metrics, measured);
 
-  const links = createSignedUrls(store, () => servers.getOrigin());
+  const getOrigin = () => servers.getOrigin();
+  const links = createSignedUrls(store, getOrigin);
   const pipeline = createPipeline({ store, handlers, workflows: workflowRunners, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: pipeline.identify, log });
   const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(pipeline, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
-  const { fastPath, mcpEndpoint, mcpServer, disabledBySetting } = await connectMcp(config, upstream, services);
+  const { fastPath, mcpEndpoint, mcpServer, disabledBySetting } = await connectMcp(config, upstream, getOrigin, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
 
   return {

@@ -106,7 +106,14 @@ function connectRetention(
     store,
     clock,
     log,
-    keptDays: { deliveries: 30, events: 30, accesses: accessLogDays, answers: idempotencyDays, confirmations: 0 },
+    keptDays: {
+      deliveries: 30,
+      events: 30,
+      accesses: accessLogDays,
+      answers: idempotencyDays,
+      confirmations: 0,
+      approvals: 30,
+    },
     files: [
       { keptDays: mailFileDays, sweep: (before, signal) => sweepMailFolder(mailDirectory, before, signal) },
       { keptDays: 0, sweep: (before, signal) => sweepExportFiles({ store, artifacts, log }, before, signal) },

@@ -1,3 +1,4 @@
+import { createApprovals } from "../approvals/approvals.ts";
 import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
 import { version } from "../lib/version.ts";
@@ -11,12 +12,25 @@ import type { Callers } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
 
 /** Creates MCP over stdio and HTTP: the tools that are offered, and the confirmation policy. */
-export async function connectMcp(config: Config, upstream: Upstream, { store, clock, log, telemetry }: CoreServices) {
+export async function connectMcp(
+  config: Config,
+  upstream: Upstream,
+  getOrigin: () => Promise<string>,
+  { store, clock, log, telemetry }: CoreServices,
+) {
   const isDisabled = (name: CallName) => findDisablingSetting(config, name);
+  const approvals = createApprovals({
+    store,
+    clock,
+    hasApprovers: async () => false,
+    getTenant: (realm) => (config.baseUrl === undefined ? realm : "remote"),
+    getOrigin,
+  });
   const confirmation: ConfirmationPolicy = {
     mode: config.confirm,
     approved: new Set(config.approvedTools),
     key: await store.secret("confirmations"),
+    approvals,
     now: () => clock.now(),
   };
   const sessionRegistry = createSessionRegistry(store, clock);

@@ -10,6 +10,7 @@ import { expandResource } from "../contract/definition/resource.ts";
 import { toTitle, toWords } from "../contract/definition/titles.ts";
 import type { CallName } from "../contract/index.ts";
 import type { LifecycleStatus, Program } from "../contract/programs.ts";
+import { listApprovalTemplates } from "./approvals.ts";
 import type { ResourceReader } from "./session.ts";
 import { findMissingReadScopes, type ResourceKind, resourceKinds } from "./target.ts";
 
@@ -59,15 +60,14 @@ export async function listResources(reader: ResourceReader, cursor?: string): Pr
 /** Lists the templates that the caller can use, always in the same order. */
 export async function listTemplates(reader: ResourceReader): Promise<ListResourceTemplatesResult> {
   const usable = (await listReadableKinds(reader)).filter(({ template }) => UriTemplate.isTemplate(template));
-  return {
-    resourceTemplates: usable.map(({ name, template, operation: { summary, description } }) => ({
-      uriTemplate: template,
-      name,
-      title: toTitle(getNoun(name)),
-      description: [summary, ...(description ? [description] : [])].join(". "),
-      mimeType,
-    })),
-  };
+  const resourceTemplates = usable.map(({ name, template, operation: { summary, description } }) => ({
+    uriTemplate: template,
+    name,
+    title: toTitle(getNoun(name)),
+    description: [summary, ...(description ? [description] : [])].join(". "),
+    mimeType,
+  }));
+  return { resourceTemplates: [...resourceTemplates, ...(await listApprovalTemplates(reader))] };
 }
 
 async function listReadableKinds({ identify, disabledBySetting }: ResourceReader): Promise<ResourceKind[]> {

@@ -4,6 +4,7 @@ import { expandResource } from "../contract/definition/resource.ts";
 import { type Problem, problem } from "../contract/errors.ts";
 import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
+import { parseApprovalUri, readApproval } from "./approvals.ts";
 import type { ResourceReader } from "./session.ts";
 import { createNotFoundError, parseTarget, type ResourceTarget, shortenUri } from "./target.ts";
 
@@ -15,6 +16,8 @@ import { createNotFoundError, parseTarget, type ResourceTarget, shortenUri } fro
  * `code` and `next`
  */
 export async function readResource(reader: ResourceReader, uri: string): Promise<ReadResourceResult> {
+  const approvalId = parseApprovalUri(uri);
+  if (approvalId !== undefined) return readApproval(reader, uri, approvalId);
   const target = parseTarget(uri);
   if (!target) throw createNotFoundError(uri);
   const setting = reader.disabledBySetting(target.name);

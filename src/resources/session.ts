@@ -1,4 +1,5 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
+import type { Approvals } from "../approvals/approvals.ts";
 import type { CallName } from "../contract/index.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
 import type { Answer, Identity, RequestCaller, Upstream } from "../upstream/port.ts";
@@ -6,6 +7,7 @@ import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
 
 /** What the resources and prompts of one connection or request need. */
 export interface ResourceSession extends RequestCaller {
+  readonly approvals: Approvals;
   readonly upstream: Upstream;
   /** Returns the setting that disables an operation for agents, if any. */
   readonly disabledBySetting: (name: CallName) => string | undefined;
@@ -16,7 +18,7 @@ export interface ResourceSession extends RequestCaller {
 type Input = Readonly<Record<string, unknown>>;
 
 /** Sends calls on behalf of one request: with its caller, its id and its abort signal. */
-export interface ResourceReader extends Pick<ResourceSession, "disabledBySetting" | "resultBytes"> {
+export interface ResourceReader extends Pick<ResourceSession, "approvals" | "disabledBySetting" | "resultBytes"> {
   ask(operation: CallName, input: Input): Promise<Answer>;
   /** @throws Problem `unauthorized`, `invalid_token` */
   identify(): Promise<Identity>;

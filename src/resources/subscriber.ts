@@ -3,6 +3,7 @@ import type { Scope } from "../contract/access/scopes.ts";
 import { problem } from "../contract/errors.ts";
 import { getEventScope } from "../contract/event-log.ts";
 import type { RecordChange, Upstream, Watch } from "../upstream/port.ts";
+import { isApprovalChanged, parseApprovalUri } from "./approvals.ts";
 import { isAffected } from "./changes.ts";
 import type { ResourceSession } from "./session.ts";
 import { createNotFoundError, findMissingReadScopes, isPersonal, parseTarget, type ResourceTarget } from "./target.ts";
@@ -48,7 +49,7 @@ export function createSubscriber(options: SubscriberOptions, listener: Listener)
 class WatchingSubscriber implements Subscriber {
   readonly #options: SubscriberOptions;
   readonly #listener: Listener;
-  readonly #followed = new Map<string, { readonly target: ResourceTarget; times: number }>();
+  readonly #followed = new Map<string, { readonly target: ResourceTarget | FollowedApproval; times: number }>();
   #scopes: ReadonlySet<Scope> = new Set();
   #starting: Promise<Watch> | undefined;
   #stopped = false;
@@ -76,6 +77,14 @@ class WatchingSubscriber implements Subscriber {
       existing.times += 1;
       return;
     }
+    if (this.#followed.size >= maxFollowed)
+      throw createInvalidParams(`At most ${maxFollowed} resources can be followed`);
+    const approvalId = parseApprovalUri(uri);
+    const target = approvalId === undefined ? this.#requireReadable(uri) : { approvalId };
+    this.#followed.set(uri, { target, times: 1 });
+  }
+
+  #requireReadable(uri: string): ResourceTarget {
     const target = parseTarget(uri);
     if (!target) throw createNotFoundError(uri);
     if (!this.#options.upstream.watchesRecords)
@@ -86,9 +95,7 @@ class WatchingSubscriber implements Subscriber {
     if (setting !== undefined) throw problem("tool_not_offered", { tool: target.name, setting });
     const requiredScopes = findMissingReadScopes(this.#scopes, target);
     if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
-    if (this.#followed.size >= maxFollowed)
-      throw createInvalidParams(`At most ${maxFollowed} resources can be followed`);
-    this.#followed.set(uri, { target, times: 1 });
+    return target;
   }
 
   remove(uri: string): void {
@@ -123,11 +130,9 @@ class WatchingSubscriber implements Subscriber {
 
   #changed(all: readonly RecordChange[] | "many"): void {
     const changes = all === "many" ? all : all.filter((change) => this.#sees(change));
-    const isTargetAffected = (target: ResourceTarget) =>
-      changes === "many" || changes.some((change) => isAffected(target, change));
     for (const [uri, { target }] of this.#followed) {
-      if (findMissingReadScopes(this.#scopes, target).length === 0 && isTargetAffected(target))
-        this.#listener.updated(uri);
+      if (!("approvalId" in target) && findMissingReadScopes(this.#scopes, target).length > 0) continue;
+      if (changes === "many" || changes.some((change) => isTargetAffected(target, change))) this.#listener.updated(uri);
     }
     const programs = changes === "many" || changes.some(({ entityType }) => entityType === "program");
     if (programs && this.#scopes.has("programs:read")) this.#listener.listChanged("resources");
@@ -142,6 +147,14 @@ class WatchingSubscriber implements Subscriber {
     this.#scopes = scopes;
     for (const list of ["tools", "resources", "prompts"] as const) this.#listener.listChanged(list);
   }
+}
+
+interface FollowedApproval {
+  readonly approvalId: string;
+}
+
+function isTargetAffected(target: ResourceTarget | FollowedApproval, change: RecordChange): boolean {
+  return "approvalId" in target ? isApprovalChanged(target.approvalId, change) : isAffected(target, change);
 }
 
 function createInvalidParams(message: string): ProtocolError {

@@ -191,6 +191,8 @@ export interface ConsumedNonce {
   readonly expiresAt: string;
   /** A person agreed to an export that shows what is hidden from agents. Never part of a token. */
   readonly showsHidden?: boolean;
+  /** The account of the person who approved the call, if a signed-in person did. Never part of a token. */
+  readonly approvedBy?: string | undefined;
 }
 
 /**
@@ -293,7 +295,7 @@ export interface Business {
 }
 
 /** The kinds of rows that are deleted after a time. `accesses` are audit entries of requests that changed nothing. */
-export const expiringRows = ["deliveries", "events", "accesses", "answers", "confirmations"] as const;
+export const expiringRows = ["deliveries", "events", "accesses", "answers", "confirmations", "approvals"] as const;
 export type ExpiringRows = (typeof expiringRows)[number];
 
 /** The number of due items in one queue, counted up to a limit. */

@@ -25,6 +25,8 @@ export async function deleteOldRows(
       return deleteAgedRows(db, step, { table: "answers", id: "fingerprint", age: "createdAt" });
     case "confirmations":
       return deleteAgedRows(db, step, { table: "confirmations", id: "nonce", age: "expiresAt" });
+    case "approvals":
+      return deleteAgedRows(db, step, { table: "approvals", id: "approvalId", age: "createdAt" });
   }
 }
 

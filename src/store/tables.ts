@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { Approval } from "../contract/access/approvals.ts";
 import { privacyModes } from "../contract/access/privacy.ts";
 import { scopes } from "../contract/access/scopes.ts";
 import { Assignment } from "../contract/assignments.ts";
@@ -126,6 +127,7 @@ export const tables = {
     }),
     "endpointId",
   ),
+  approvals: defineTable("approval", Approval, "approvalId"),
 };
 
 export type TableName = keyof typeof tables;

@@ -77,8 +77,7 @@ async function processAdmittedCall(
 ): Promise<ProcessedCall> {
   try {
     const prepared = prepareToolCall(session, context, callHead, args);
-    const performWrite = (write: ResolvedWrite) =>
-      withConfirmation(session, context, write, prepared.options.confirmation);
+    const performWrite = (write: ResolvedWrite) => withConfirmation(session, context, write, prepared.options);
     const perform = (call: UpstreamCall) => performToolCall(session, { ...prepared, call }, performWrite);
     const { answer, notes } = await runWithFieldNames(session, prepared.call, perform);
     return { answer, notes: [...prepared.notes, ...notes] };
@@ -153,9 +152,10 @@ async function finishWrite(
   const { answer, notes: writeNotes } = keptFields
     ? await updateKeptFields(session, call, keptFields, written)
     : { answer: written, notes: lines };
-  const { data, notes } = options.wait
-    ? await awaitExport(session, call, answer.data, control)
-    : { data: answer.data, notes: [] };
+  const { data, notes } =
+    options.wait && call.operation === "create_export"
+      ? await awaitExport(session, call, answer.data, control)
+      : { data: answer.data, notes: [] };
   const shown = options.select ?? selectChanges(call.operation, call.input, data);
   const toolData = await showAnswer(session, call, { ...answer, data }, shown.paths);
   const scheduleNotes = await listScheduleNotes(session, call, data);

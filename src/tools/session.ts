@@ -1,4 +1,5 @@
 import type { ClientCapabilities, ServerContext } from "@modelcontextprotocol/server";
+import type { Approvals } from "../approvals/approvals.ts";
 import type { ConfirmationMode } from "../contract/definition/confirmation.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
@@ -11,6 +12,8 @@ export interface ConfirmationPolicy {
   readonly approved: ReadonlySet<CallName>;
   /** Signs confirmations: at least 32 bytes, the same in all processes. */
   readonly key: Uint8Array;
+  /** Approvals by signed-in people. */
+  readonly approvals: Approvals;
   now(): Date;
 }
 
@@ -34,6 +37,8 @@ export interface ToolSession extends RequestCaller {
   readonly telemetry: Telemetry;
   /** The capabilities of a 2025-era connection's client; `undefined` over stateless HTTP. */
   clientCapabilities(): ClientCapabilities | undefined;
+  /** The name of a 2025-era connection's client; `undefined` over stateless HTTP. */
+  clientName(): string | undefined;
   /** The protocol version of a 2025-era connection; `undefined` over stateless HTTP. */
   protocolVersion(): string | undefined;
 }

@@ -58,6 +58,7 @@ export function createServerFactory({
     server.watch(telemetry, log);
     const getClientCapabilities = () => server.getClientCapabilities();
     const getProtocolVersion = () => server.getNegotiatedProtocolVersion();
+    const { approvals } = confirmation;
     const session = { upstream, token: authInfo?.token ?? token, disabledBySetting };
     registerTools(server, {
       ...session,
@@ -65,10 +66,11 @@ export function createServerFactory({
       settings,
       telemetry,
       clientCapabilities: getClientCapabilities,
+      clientName: () => server.getClientVersion()?.name,
       protocolVersion: getProtocolVersion,
     });
     const { resultBytes } = settings;
-    registerResources(server, { ...session, resultBytes });
+    registerResources(server, { ...session, approvals, resultBytes });
     if (subscriptions && upstream.watchesRecords) registerSubscribing(server, subscriptions);
     else if (followed && era === "legacy") registerSubscriptions(server, session, (work) => server.closing.push(work));
     return server;

@@ -7,7 +7,7 @@ export const verbs: ReadonlySet<string> = new Set(
   find finish follow format free get has hash hide hold insert inspect instrument is issue launch lease limit list
   listen load map mask matches may measure merge migrate move normalize note on open paint parse perform pick plan
   prepare print protect purge put quote read reconcile record redact refuse refuses register relaunch release remove render
-  replace replay require resolve retry revoke rotate run sanitize save score screen seed select send serialize serve
+  replace replay request require resolve retry revoke rotate run sanitize save score screen seed select send serialize serve
   set settle shorten should show skip split start store submit suggest summarize suppress sweep test to transact
   translate truncate unsuppress unwrap update validate verify visit wait watch with withdraw write
   `

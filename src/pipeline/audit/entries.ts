@@ -29,6 +29,8 @@ export interface AuditContext
   /** The entity type, a dot and a verb in the past tense. */
   readonly action: string;
   readonly reason: string | null;
+  /** The account of the person who approved the change. */
+  readonly approvedBy?: string | undefined;
   readonly now: Date;
   /** Default: `createId`. */
   readonly newId?: ((prefix: string) => string) | undefined;
@@ -100,13 +102,15 @@ export function createAccessEntry(audited: AuditedCall, status: number, replayed
   };
 }
 
-function createEntryBase({ businessId, actorType, actorId, tokenId, requestId, now, newId = createId }: AuditContext) {
+function createEntryBase(context: AuditContext) {
+  const { businessId, actorType, actorId, tokenId, requestId, approvedBy = null, now, newId = createId } = context;
   return {
     auditId: newId("aud"),
     businessId,
     actorType,
     actorId,
     tokenId,
+    approvedBy,
     requestId,
     occurredAt: now.toISOString(),
   };

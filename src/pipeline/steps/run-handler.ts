@@ -32,7 +32,8 @@ export async function runWriteHandler(
   const { operation, caller, call, name, input } = prepared;
   const { quota } = operation;
   if (quota) await checkQuota(deps.options, prepared, transaction, quota);
-  return recordChanges(transaction, toAuditContext(prepared), async (emit) => {
+  const auditContext = { ...toAuditContext(prepared), approvedBy: call.confirmed?.approvedBy };
+  return recordChanges(transaction, auditContext, async (emit) => {
     const handler = deps.handlers[name as HandledName] as AnyHandler;
     const result = await handler({ ...createHandlerContext(deps, prepared), store: transaction, emit }, input);
     if (call.confirmed) await applyConfirmation(transaction, call.confirmed);

@@ -14,6 +14,7 @@ import * as tenantFirst from "./011_tenant_first.ts";
 import * as exportPrivacy from "./012_export_privacy.ts";
 import * as auditLookup from "./013_audit_lookup.ts";
 import * as tenantSequences from "./014_tenant_sequences.ts";
+import * as approvals from "./018_approvals.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
@@ -41,6 +42,7 @@ export const migrations: Migrations = {
   "012_export_privacy": exportPrivacy,
   "013_audit_lookup": auditLookup,
   "014_tenant_sequences": tenantSequences,
+  "018_approvals": approvals,
 };
 
 export interface MigrationStatus {

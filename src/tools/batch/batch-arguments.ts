@@ -14,6 +14,7 @@ export const batchShape = {
   stopOnError: z.boolean().optional(),
   except: z.array(Position).max(maxBatchCalls).optional(),
   confirmation: z.string().min(1).max(4096).optional(),
+  wait: z.boolean().optional(),
 };
 
 export type BatchArguments = z.output<z.ZodObject<typeof batchShape>>;

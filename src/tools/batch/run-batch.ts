@@ -1,11 +1,11 @@
 import { Problem } from "../../contract/errors.ts";
 import { measureJsonBytes } from "../../lib/json-cache.ts";
-import { toFailure, type UpstreamCall } from "../../upstream/port.ts";
-import { getIdentity } from "../../upstream/request-caller.ts";
+import { type Failure, toFailure, type UpstreamCall } from "../../upstream/port.ts";
 import { performToolCall } from "../call.ts";
 import { createCallControl } from "../call-control.ts";
-import { createSignedQuestion, readAgreement } from "../confirmation/confirm.ts";
+import { requestAgreement, describeConfirmedCall, isAgreement, readAgreement } from "../confirmation/confirm.ts";
 import { type Agreement, selectConfirmation } from "../confirmation/confirmation-token.ts";
+import type { Question } from "../confirmation/question.ts";
 import { runWithFieldNames } from "../fields/run-with-field-names.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "../instrumented-call.ts";
 import { explainRefusal } from "../refusals/explain-refusal.ts";
@@ -14,7 +14,7 @@ import type { ResolvedWrite } from "../writes/resolved-write.ts";
 import { type BatchArguments, parsePositions, readBatchArguments } from "./batch-arguments.ts";
 import { type BatchCall, prepareBatchCall } from "./batch-call.ts";
 import { type BatchRow, createBatchResult } from "./batch-result.ts";
-import { createBatchQuestion, performBatchWrite, planBatch } from "./confirm-batch.ts";
+import { type BatchPlan, createBatchQuestion, performBatchWrite, planBatch } from "./confirm-batch.ts";
 
 /**
  * Answers `run_batch`: makes its calls one after the other, each as if it were made alone. All calls that need an
@@ -36,13 +36,12 @@ async function answerBatch(
   requestId: string,
   rawArgs: Readonly<Record<string, unknown>>,
 ): Promise<AnsweredCall> {
-  const { caller } = await getIdentity(session.upstream, session);
   const args = readBatchArguments(rawArgs);
   const calls = args.calls.map((given, index) => prepareBatchCall(session, context, requestId, given, index + 1));
-  const confirmedCall = { tool: "run_batch", args: [args.calls, args.stopOnError ?? false], caller };
-  const agreement = readAgreement(session, context, confirmedCall, args.confirmation);
-  if (agreement && "problem" in agreement) return createRefusal(agreement.problem);
-  const except = parsePositions(agreement?.reply?.except ?? "");
+  const confirmedCall = await describeConfirmedCall(session, "run_batch", [args.calls, args.stopOnError ?? false]);
+  let agreement = await readAgreement(session, context, confirmedCall, args);
+  if (agreement && !isAgreement(agreement)) return toAnsweredCall(agreement);
+  let except = parsePositions(agreement?.except ?? "");
   if (agreement === undefined || except === undefined) {
     const plan = await planBatch(session, selectCalls(calls, args.except));
     if (plan.previews.length > 0) {
@@ -50,13 +49,24 @@ async function answerBatch(
         except === undefined ? "What to leave out could not be read; write numbers, for example 3, 7-9.\n" : "";
       const text = unread + createBatchQuestion(calls.length, plan);
       const digests = new Map(plan.previews.map(({ position, digest }) => [position, digest]));
-      const question = createSignedQuestion(session, context, confirmedCall, digests, { text, fields: ["except"] });
-      return "problem" in question ? createRefusal(question.problem) : { result: question.question, code: "asked" };
+      const draft = { text, fields: ["except"], calls: plan.previews.map(toAskedCall) } as const;
+      const asked = await requestAgreement(session, context, confirmedCall, digests, draft, args);
+      if (!isAgreement(asked)) return toAnsweredCall(asked);
+      agreement = asked;
+      except = parsePositions(asked.except ?? "");
     }
   }
   const leftOut = new Set([...(args.except ?? []), ...(except ?? [])]);
   const { rows, notes } = await runCalls(session, context, calls, { agreement, leftOut, args });
   return { result: createBatchResult(session.settings.results, rows, notes), code: "ok" };
+}
+
+function toAnsweredCall(refused: Failure | Question): AnsweredCall {
+  return "problem" in refused ? createRefusal(refused.problem) : { result: refused.question, code: "asked" };
+}
+
+function toAskedCall({ position, tool, text }: BatchPlan["previews"][number]) {
+  return { position, tool, text };
 }
 
 function selectCalls(calls: readonly BatchCall[], except: readonly number[] = []): BatchCall[] {

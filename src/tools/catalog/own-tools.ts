@@ -4,8 +4,7 @@ import { createBatchSchema, pendingConfirmationSchema } from "./schema.ts";
 export const ownTools = {
   run_batch: {
     summary: "Run up to 100 tool calls in one",
-    details:
-      "One question for all that need agreement, a result each. `except`: numbers of calls to leave out, from 1.",
+    details: "One question for all that need agreement; a result each. `except`: calls left out, from 1.",
     noun: "several calls",
     effect: "send",
     inputSchema: createBatchSchema(),

@@ -80,7 +80,13 @@ interface OverriddenSchema {
 
 export const pendingConfirmationSchema: JsonSchema = {
   type: "object",
-  properties: { question: { type: "string" }, token: { type: "string" }, expiresAt: { type: "string" } },
+  properties: {
+    question: { type: "string" },
+    token: { type: "string" },
+    expiresAt: { type: "string" },
+    approvalId: { type: "string" },
+    url: { type: "string" },
+  },
   required: ["question", "token", "expiresAt"],
 };
 

@@ -31,7 +31,7 @@ export interface ToolOptionValues {
   readonly all?: boolean;
   /** Filters rows where the interface has no filter. */
   readonly filter?: RowFilter | undefined;
-  /** Waits for the work that the call starts. */
+  /** Waits for a person's approval, and for the export that the call creates. */
   readonly wait?: boolean;
   /** The standard fields that a merge takes from the source. */
   readonly keep?: Keep;
@@ -71,10 +71,9 @@ function createOptionShape(name: CallName): Partial<typeof shapes> {
     "select",
     ...(operation.effect === "read" && hasFieldNames(name) ? (["labels"] as const) : []),
     ...(operation.paginated ? (["all"] as const) : []),
-    ...(name === "create_export" ? (["wait"] as const) : []),
     ...(hasTarget(name) ? (["target"] as const) : []),
     ...(name === "merge_person" ? (["keep"] as const) : []),
-    ...(operation.confirm ? (["confirmation"] as const) : []),
+    ...(operation.confirm ? (["confirmation", "wait"] as const) : []),
   ];
   return Object.fromEntries(names.map((options) => [options, shapes[options]]));
 }

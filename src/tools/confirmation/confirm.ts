@@ -1,9 +1,11 @@
+import { isApprovalId } from "../../approvals/approvals.ts";
 import { problem } from "../../contract/errors.ts";
 import { type CallName, operations } from "../../contract/index.ts";
 import type { Answer, DryRunResult, Failure, UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
 import type { ConfirmationPolicy, ToolContext, ToolSession } from "../session.ts";
 import type { ResolvedWrite } from "../writes/resolved-write.ts";
+import { awaitApproval, findApprovals, readDecision, requestApproval } from "./approval.ts";
 import {
   type Agreement,
   type ConfirmedCall,
@@ -14,7 +16,14 @@ import {
   verifyConfirmationToken,
 } from "./confirmation-token.ts";
 import { createPreview, isPseudonymizedExport } from "./preview.ts";
-import { canElicit, createQuestion, type Question, type QuestionDraft, type Reply, readReply } from "./question.ts";
+import {
+  canShowForm,
+  createPendingQuestion,
+  createQuestion,
+  type Question,
+  type QuestionDraft,
+  readReply,
+} from "./question.ts";
 
 /** Returns whether a tool may require confirmation. */
 export function canAsk({ mode, approved }: ConfirmationPolicy, name: CallName): boolean {
@@ -22,32 +31,50 @@ export function canAsk({ mode, approved }: ConfirmationPolicy, name: CallName): 
   return mode !== "off" && !approved.has(name);
 }
 
+/** How a call was repeated after a question. */
+export interface GivenConfirmation {
+  /** The token from the first call, if the client cannot ask. */
+  readonly confirmation?: string | undefined;
+  /** Waits for a person's approval. */
+  readonly wait?: boolean | undefined;
+}
+
 /**
  * Performs a call. If its contract requires confirmation, returns a question with a preview first. The question is
- * bound to caller, operation, arguments and the previewed records, is valid for five minutes and can be used once.
- * @param token - the token from the first call, if the client cannot ask
+ * bound to caller, operation, arguments and the previewed records, and can be used once.
  */
 export async function withConfirmation(
   session: ToolSession,
   context: ToolContext,
   write: ResolvedWrite,
-  token: string | undefined,
+  given: GivenConfirmation,
 ): Promise<Answer | Question> {
   const { upstream } = session;
-  const { call, given } = write;
+  const { call } = write;
   const wording = await findWording(session, call);
   if (wording === undefined) return upstream.call(call);
   if (typeof wording !== "string") return wording;
-  const { caller } = await getIdentity(upstream, call);
-  const confirmedCall = { tool: call.operation, args: given, caller };
-  const agreement = readAgreement(session, context, confirmedCall, token);
-  if (agreement === undefined) return askForConfirmation(session, context, write, confirmedCall, wording);
-  if ("problem" in agreement) return agreement;
+  const confirmedCall = await describeConfirmedCall(session, call.operation, write.given);
+  const agreement =
+    (await readAgreement(session, context, confirmedCall, given)) ??
+    (await askForConfirmation(session, context, write, confirmedCall, wording, given));
+  if (!isAgreement(agreement)) return agreement;
   const answer = await upstream.call({ ...call, confirmed: selectConfirmation(agreement, 0) });
   const isStale = !answer.ok && answer.problem.code === "confirmation_stale";
   if (!isStale) return answer;
   const again = `The records have changed since you were asked. ${wording}`;
-  return askForConfirmation(session, context, write, confirmedCall, again);
+  const asked = await askForConfirmation(session, context, write, confirmedCall, again, {});
+  return isAgreement(asked) ? answer : asked;
+}
+
+/** Describes a call of the session's caller, so that a confirmation is valid for nothing else. */
+export async function describeConfirmedCall(session: ToolSession, tool: string, args: unknown): Promise<ConfirmedCall> {
+  const { caller, realm, holder } = await getIdentity(session.upstream, session);
+  return { tool, args, caller, tenant: session.confirmation.approvals.getTenant(realm), tokenId: holder?.tokenId };
+}
+
+export function isAgreement(asked: object): asked is Agreement {
+  return "digests" in asked;
 }
 
 /**
@@ -60,32 +87,62 @@ export async function findWording(session: ToolSession, call: UpstreamCall): Pro
   return (await session.upstream.check(call)) ?? confirm(call.input);
 }
 
-/** Returns the agreement that the caller presents, a problem, or `undefined` if no question was asked yet. */
-export function readAgreement(
+/**
+ * Returns the agreement that the caller presents, a refusal, the question if it still waits for a person, or
+ * `undefined` if a human must be asked first.
+ */
+export async function readAgreement(
   session: ToolSession,
   context: ToolContext,
   call: ConfirmedCall,
-  token: string | undefined,
-): (Agreement & { readonly reply?: Reply }) | Failure | undefined {
+  { confirmation: given, wait = false }: GivenConfirmation,
+): Promise<Agreement | Failure | Question | undefined> {
   const { confirmation, telemetry } = session;
-  const signer = createSigner(confirmation, call);
   const reply = readReply(context);
-  if (reply && !reply.agrees) {
-    telemetry.note("confirmation", "declined");
-    const { reason } = reply;
-    return { ok: false, problem: problem("confirmation_declined", reason ? { reason } : undefined) };
-  }
-  if (!reply && token === undefined) return undefined;
-  // A token only proves that the model called twice. It does not suffice if a human must confirm.
-  if (!reply && confirmation.mode === "human") return { ok: false, problem: problem("confirmation_unavailable") };
-  const agreement = verifyConfirmationToken(
-    confirmation,
-    signer,
-    reply ? context.mcpReq.requestState<string>() : token,
-  );
+  if (!reply && given === undefined) return undefined;
+  if (reply?.action === "decline") return refuseDeclined(session, reply.reason);
+  const unavailable = !reply && confirmation.mode === "human" && !(await findApprovals(session, call));
+  if (unavailable) return { ok: false, problem: problem("confirmation_unavailable") };
+  const token = reply ? context.mcpReq.requestState<string>() : given;
+  const agreement = verifyConfirmationToken(confirmation, createSigner(confirmation, call), token);
+  const isApproval = "nonce" in agreement && isApprovalId(agreement.nonce);
+  if (reply && !isApproval && !reply.agrees) return refuseDeclined(session, reply.reason);
   if ("problem" in agreement) return agreement;
+  if (isApproval) {
+    const waits = wait || reply !== undefined;
+    return readApproval(session, context, call, { agreement, token: String(token), waits });
+  }
+  // Without a reply, a token only proves that the model called twice.
+  if (!reply && (await findApprovals(session, call))) return undefined;
   telemetry.note("confirmation", "accepted");
-  return reply ? { ...agreement, showsHidden: reply.showsHidden, reply } : agreement;
+  return reply ? { ...agreement, showsHidden: reply.showsHidden, except: reply.except } : agreement;
+}
+
+function refuseDeclined({ telemetry }: ToolSession, reason: string): Failure {
+  telemetry.note("confirmation", "declined");
+  return { ok: false, problem: problem("confirmation_declined", reason ? { reason } : undefined) };
+}
+
+interface PresentedApproval {
+  readonly agreement: Agreement;
+  readonly token: string;
+  readonly waits: boolean;
+}
+
+/** Returns the agreement of the person who approved a call, a refusal, or the question while nobody has decided. */
+async function readApproval(
+  session: ToolSession,
+  context: ToolContext,
+  call: ConfirmedCall,
+  { agreement, token, waits }: PresentedApproval,
+): Promise<Agreement | Failure | Question> {
+  const { approvals } = session.confirmation;
+  const approval = await awaitApproval(context, approvals, call, agreement.nonce, waits);
+  const decided = readDecision(session, call, approval, agreement);
+  if (decided || !approval) return decided ?? { ok: false, problem: problem("confirmation_invalid") };
+  const { approvalId, question: text, calls, choices: fields, expiresAt } = approval;
+  const page = { approvalId, url: await approvals.getUrl(approvalId) };
+  return createPendingQuestion(session, { text, calls, fields, token, expiresAt, approval: page });
 }
 
 async function askForConfirmation(
@@ -94,13 +151,15 @@ async function askForConfirmation(
   write: ResolvedWrite,
   confirmedCall: ConfirmedCall,
   wording: string,
-): Promise<Answer | Question> {
+  given: GivenConfirmation,
+): Promise<Answer | Question | Agreement> {
   const preview = await createWritePreview(session, write, wording);
   if (preview === undefined) return session.upstream.call(write.call);
   if (!preview.ok) return preview;
   const { text, dryRunResult } = preview;
   const digests = new Map([[0, dryRunResult.digest]]);
-  return createSignedQuestion(session, context, confirmedCall, digests, { text, fields: listFields(dryRunResult) });
+  const draft = { text, fields: listFields(dryRunResult), calls: [] };
+  return requestAgreement(session, context, confirmedCall, digests, draft, given);
 }
 
 export interface WritePreview {
@@ -122,20 +181,36 @@ export async function createWritePreview(
   return { ok: true, text: await createPreview(session, write, wording, dryRunResult), dryRunResult };
 }
 
-/** Asks for the agreement to the dry runs with these digests. */
-export function createSignedQuestion(
+/**
+ * Asks a human to agree to the dry runs with these digests: in a form of the client, or else on a page if anybody has an
+ * account. Returns the question, or the agreement if the call waited for it.
+ */
+export async function requestAgreement(
   session: ToolSession,
   context: ToolContext,
   call: ConfirmedCall,
   digests: Digests,
-  draft: Pick<QuestionDraft, "text" | "fields">,
-): Question | Failure {
+  draft: Pick<QuestionDraft, "text" | "fields" | "calls">,
+  { wait = false }: GivenConfirmation,
+): Promise<Question | Failure | Agreement> {
   const { confirmation, telemetry } = session;
-  if (confirmation.mode === "human" && !canElicit(session, context))
+  const showsForm = canShowForm(session, context);
+  const approvals = showsForm ? undefined : await findApprovals(session, call);
+  if (confirmation.mode === "human" && !showsForm && !approvals)
     return { ok: false, problem: problem("confirmation_unavailable") };
   telemetry.note("confirmation", "asked");
-  const signed = createConfirmationToken(confirmation, createSigner(confirmation, call), digests);
-  return createQuestion(session, context, { ...draft, ...signed });
+  const signer = createSigner(confirmation, call);
+  if (!approvals)
+    return createQuestion(session, context, { ...draft, ...createConfirmationToken(confirmation, signer, digests) });
+  const approval = await requestApproval(session, context, approvals, call, draft);
+  const signed = createConfirmationToken(confirmation, signer, digests, approval);
+  if (wait) {
+    const agreement = { digests, nonce: approval.approvalId, expiresAt: approval.expiresAt };
+    return readApproval(session, context, call, { agreement, token: signed.token, waits: true });
+  }
+  const { approvalId } = approval;
+  const page = { approvalId, url: await approvals.getUrl(approvalId) };
+  return createQuestion(session, context, { ...draft, ...signed, approval: page });
 }
 
 function listFields(dryRunResult: DryRunResult): QuestionDraft["fields"] {

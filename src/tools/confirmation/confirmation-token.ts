@@ -15,8 +15,12 @@ export interface Agreement {
   readonly digests: Digests;
   readonly nonce: string;
   readonly expiresAt: string;
-  /** Set only by a human, in a form. */
+  /** Set only by a human, in a form or on a page. */
   readonly showsHidden?: boolean;
+  /** The calls of a batch that a human left out, for example `3, 7-9`. */
+  readonly except?: string;
+  /** The account of the person who approved on a page. */
+  readonly approvedBy?: string | undefined;
 }
 
 /** What a confirmation is valid for: exactly this call of this caller. */
@@ -25,6 +29,9 @@ export interface ConfirmedCall {
   readonly args: unknown;
   /** The caller rather than its token, which may be renewed while its human decides. */
   readonly caller: string;
+  /** The organisation whose people may approve the call. */
+  readonly tenant: string;
+  readonly tokenId?: string | undefined;
 }
 
 /** Signs a payload for one call of one caller. */
@@ -37,10 +44,16 @@ export function createSigner({ key }: ConfirmationPolicy, { tool, args, caller }
 /**
  * Creates the token of a new question. The text contains what is confirmed; the signature covers what it is bound to.
  * It has no personal data: the digests are masked, because they could be compared with the digest of a guess.
+ * @param approval - the approval that has to be given before the token is valid
  */
-export function createConfirmationToken({ now }: ConfirmationPolicy, signer: Signer, digests: Digests) {
-  const expiresAtMs = now().getTime() + ttlMs;
-  const nonce = randomBytes(16).toString("base64url");
+export function createConfirmationToken(
+  { now }: ConfirmationPolicy,
+  signer: Signer,
+  digests: Digests,
+  approval?: { readonly approvalId: string; readonly expiresAt: string },
+) {
+  const expiresAtMs = approval ? Date.parse(approval.expiresAt) : now().getTime() + ttlMs;
+  const nonce = approval?.approvalId ?? randomBytes(16).toString("base64url");
   const entries = [...digests].map(([position, digest]) =>
     Buffer.concat([Buffer.of(position), maskDigest(signer, nonce, position, Buffer.from(digest, "hex"))]),
   );
@@ -66,12 +79,13 @@ export function verifyConfirmationToken(
 export function selectConfirmation(agreement: Agreement, position: number): ConsumedNonce | undefined {
   const digest = agreement.digests.get(position);
   if (digest === undefined) return undefined;
-  const { nonce, expiresAt, showsHidden } = agreement;
+  const { nonce, expiresAt, showsHidden, approvedBy } = agreement;
   return {
     digest,
     nonce: position === 0 ? nonce : `${nonce}.${position}`,
     expiresAt,
     ...(showsHidden ? { showsHidden } : {}),
+    ...(approvedBy === undefined ? {} : { approvedBy }),
   };
 }
 

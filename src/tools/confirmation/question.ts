@@ -1,14 +1,17 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   type InputRequiredResult,
   inputRequired,
   inputResponse,
 } from "@modelcontextprotocol/server";
+import type { Approval, ApprovalChoice } from "../../contract/access/approvals.ts";
 import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 import { createQuestionResult } from "../results/results.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
+import { toPlainLine } from "./plain-line.ts";
 
 /** A question that is returned instead of an answer. */
 export interface Question {
@@ -17,6 +20,8 @@ export interface Question {
 
 /** A human's reply to a form. */
 export interface Reply {
+  /** Whether the human agreed in a form. For a page, it only means that the human opened it. */
+  readonly action: "accept" | "decline";
   readonly agrees: boolean;
   readonly showsHidden: boolean;
   /** What the human wrote: the positions to leave out, and why they do not agree. */
@@ -30,13 +35,17 @@ export interface QuestionDraft {
   readonly token: string;
   readonly expiresAt: string;
   /** Further fields of the form, beside yes and the reason of a no. */
-  readonly fields: readonly (keyof typeof optionalFields)[];
+  readonly fields: readonly ApprovalChoice[];
+  /** The calls of a batch that are asked about; empty for a single call. */
+  readonly calls: Approval["calls"];
+  /** The page on which a signed-in person decides, if that is how the question is answered. */
+  readonly approval?: { readonly approvalId: string; readonly url: string } | undefined;
 }
 
 const responseKey = "confirm";
 const maxReasonChars = 500;
 
-const optionalFields = {
+const optionalFields: Readonly<Record<ApprovalChoice, object>> = {
   showHidden: {
     type: "boolean" as const,
     title: "Show addresses and phone numbers in the file",
@@ -59,19 +68,36 @@ const reasonField = {
 };
 
 /** Returns whether a client can show a form to its human. */
-export function canElicit(session: ToolSession, context: ToolContext): boolean {
-  const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
-  const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
-  const elicitation = (envelope ? declared : session.clientCapabilities())?.elicitation;
+export function canShowForm(session: ToolSession, context: ToolContext): boolean {
+  const elicitation = getElicitation(session, context);
   // An empty declaration means forms, as in revisions that had only those.
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** Creates the question as a form, or as a result with a token for clients that have no forms. */
+function getElicitation(session: ToolSession, { mcpReq }: ToolContext): ClientCapabilities["elicitation"] {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  return (envelope ? declared : session.clientCapabilities())?.elicitation;
+}
+
+const maxNameChars = 100;
+
+/** Returns the name that a client gives itself. */
+export function getClientName(session: ToolSession, { mcpReq }: ToolContext): string | undefined {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const declared = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: unknown } | undefined;
+  const name = envelope ? declared?.name : session.clientName();
+  return typeof name === "string" ? toPlainLine(name).slice(0, maxNameChars) : undefined;
+}
+
+/** Creates the question: as a form, as a page to open, or as a result with a token for clients that have neither. */
 export function createQuestion(session: ToolSession, context: ToolContext, draft: QuestionDraft): Question {
-  const { text, token, expiresAt, fields } = draft;
-  if (!canElicit(session, context))
-    return { question: createQuestionResult(session.settings.results, { question: text, token, expiresAt }) };
+  const { text, token, fields, approval } = draft;
+  if (approval && getElicitation(session, context)?.url !== undefined) {
+    const inputRequests = { [responseKey]: inputRequired.elicitUrl({ message: text, url: approval.url }) };
+    return { question: inputRequired({ inputRequests, requestState: token }) };
+  }
+  if (approval || !canShowForm(session, context)) return createPendingQuestion(session, draft);
   const requestedSchema = {
     type: "object" as const,
     properties: {
@@ -85,12 +111,22 @@ export function createQuestion(session: ToolSession, context: ToolContext, draft
   return { question: inputRequired({ inputRequests, requestState: token }) };
 }
 
+/** Creates the question as a result with its token. */
+export function createPendingQuestion(
+  { settings }: ToolSession,
+  { text, token, expiresAt, approval }: QuestionDraft,
+): Question {
+  return { question: createQuestionResult(settings.results, { question: text, token, expiresAt, ...approval }) };
+}
+
 /** Reads the reply to a form; `undefined` if none was shown. */
 export function readReply({ mcpReq }: ToolContext): Reply | undefined {
   const response = inputResponse(mcpReq.inputResponses, responseKey);
   if (response.kind !== "elicit") return undefined;
-  const { confirm, showHidden, except, reason } = (response.action === "accept" ? response.content : undefined) ?? {};
+  const accepts = response.action === "accept";
+  const { confirm, showHidden, except, reason } = (accepts ? response.content : undefined) ?? {};
   return {
+    action: accepts ? "accept" : "decline",
     agrees: confirm === true,
     showsHidden: showHidden === true,
     except: readText(except),

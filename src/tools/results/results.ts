@@ -36,18 +36,26 @@ export interface PendingConfirmation {
   readonly question: string;
   readonly token: string;
   readonly expiresAt: string;
+  /** The approval that has to be given first, and the page where a signed-in person gives it. */
+  readonly approvalId?: string;
+  readonly url?: string;
 }
 
 const pendingNote =
   "Nothing has been done yet. Show your human the question; if they agree, call again with the same arguments and `confirmation` set to the token.";
 
+function createApprovalNote(url: string, uri: string): string {
+  return `Nothing has been done yet. A person has to approve this at ${url} : give your human that link. Then call again with the same arguments and \`confirmation\` set to the token; \`wait: true\` waits for the decision. ${uri} shows whether it is made.`;
+}
+
 /**
  * Creates the result that contains a question. It is not an error, because clients throw on errors and lose the token.
  */
 export function createQuestionResult(form: ToolSettings["results"], confirmation: PendingConfirmation): CallToolResult {
-  const { question, token, expiresAt } = confirmation;
-  const text = [pendingNote, "", question, "", `Token, valid until ${expiresAt}: ${token}`].join("\n");
-  return createResultInForm(form, text, { notes: [pendingNote], confirmation });
+  const { question, token, expiresAt, url, approvalId } = confirmation;
+  const note = url === undefined ? pendingNote : createApprovalNote(url, `programme://approvals/${approvalId}`);
+  const text = [note, "", question, "", `Token, valid until ${expiresAt}: ${token}`].join("\n");
+  return createResultInForm(form, text, { notes: [note], confirmation });
 }
 
 /** Creates a result in the configured form. */

@@ -62,6 +62,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
       ...getRequestCaller(context, { token: call.token }),
       // Only calls that may ask the client something look at its capabilities.
       clientCapabilities: () => undefined,
+      clientName: () => undefined,
       protocolVersion: () => revision,
     };
     if (request.method === "tools/call") {

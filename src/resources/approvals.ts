@@ -1,0 +1,53 @@
+import type { ReadResourceResult, ResourceTemplateType } from "@modelcontextprotocol/server";
+import { isApprovalId, isExpired } from "../approvals/approvals.ts";
+import type { RecordChange } from "../upstream/port.ts";
+import type { ResourceReader } from "./session.ts";
+import { createNotFoundError } from "./target.ts";
+
+const prefix = "programme://approvals/";
+
+const approvalTemplate: ResourceTemplateType = {
+  uriTemplate: `${prefix}{approvalId}`,
+  name: "get_approval",
+  title: "Approval",
+  description: "The state of an approval that you asked for: pending, approved, declined with a reason, or expired",
+  mimeType: "application/json",
+};
+
+/**
+ * Lists the resource by which an agent follows an approval that it asked for, if anybody can approve. It is no read of
+ * the interface.
+ */
+export async function listApprovalTemplates({ approvals, identify }: Pick<ResourceReader, "approvals" | "identify">) {
+  const { realm } = await identify();
+  return (await approvals.hasApprovers(approvals.getTenant(realm))) ? [approvalTemplate] : [];
+}
+
+/** Returns the id in an approval's URI, or `undefined` for any other URI. */
+export function parseApprovalUri(uri: string): string | undefined {
+  const id = uri.startsWith(prefix) ? uri.slice(prefix.length) : "";
+  return isApprovalId(id) ? id : undefined;
+}
+
+/**
+ * Reads the state of an approval that the caller asked for.
+ * @throws ResourceNotFoundError for approvals of other callers
+ */
+export async function readApproval(
+  { approvals, identify }: Pick<ResourceReader, "approvals" | "identify">,
+  uri: string,
+  approvalId: string,
+): Promise<ReadResourceResult> {
+  const { caller, realm } = await identify();
+  const approval = await approvals.find(approvals.getTenant(realm), approvalId);
+  if (approval?.caller !== caller) throw createNotFoundError(uri);
+  const { tool, expiresAt, decidedAt, reason } = approval;
+  const status = approval.status === "pending" && isExpired(approval, approvals.now()) ? "expired" : approval.status;
+  const data = { approvalId, tool, status, expiresAt, decidedAt, reason };
+  return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify({ data }) }] };
+}
+
+/** Returns whether a change is one of the approval. */
+export function isApprovalChanged(approvalId: string, { entityType, entityId }: RecordChange): boolean {
+  return entityType === "approval" && entityId === approvalId;
+}
