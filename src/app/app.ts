@@ -106,7 +106,12 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const changes = createChangeFeed({ store, identify: pipeline.identify, log });
   const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(pipeline, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
-  const { fastPath, mcpEndpoint, mcpServer, disabledBySetting } = await connectMcp(config, upstream, getOrigin, services);
+  const { fastPath, mcpEndpoint, mcpServer, disabledBySetting } = await connectMcp(
+    config,
+    upstream,
+    getOrigin,
+    services,
+  );
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
 
   return {

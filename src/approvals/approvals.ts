@@ -18,7 +18,7 @@ const maxIntervalMs = 2_000;
 /** What an agent asks a person to approve. */
 export type ApprovalRequest = Pick<
   Approval,
-  "tool" | "caller" | "tokenId" | "clientName" | "callSha256" | "question" | "calls" | "choices"
+  "tool" | "caller" | "tokenId" | "clientName" | "callSha256" | "question" | "calls" | "scopes" | "choices"
 >;
 
 /** The account of a signed-in person who may approve. */

@@ -205,7 +205,7 @@ export const errorCatalog = {
     retryable: false,
     message: "This call needs a human's agreement, and this client cannot ask for it.",
     remediation:
-      "Tell your human what you wanted to do; they can do it in a client that supports elicitation, or allow it in this server's settings.",
+      "Tell your human what you wanted to do; they can do it in a client that supports elicitation, approve it in a browser once somebody has an account (`programme-mcp user invite`), or allow it in this server's settings.",
   },
   identity_mismatch: {
     status: 422,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { personal } from "../definition/field-annotations.ts";
 import { common, Id, Timestamp } from "../definition/fields.ts";
+import { scopes } from "./scopes.ts";
 
 /** What a person can choose besides yes and no: to show what an export hides from agents, to leave out calls. */
 export const approvalChoices = ["showHidden", "except"] as const;
@@ -22,6 +23,8 @@ export const Approval = z.object({
   question: personal(z.string()),
   /** The calls of a batch that need an agreement, each with its preview. Empty for a single call. */
   calls: personal(z.array(z.object({ position: z.int(), tool: z.string(), text: z.string() }))),
+  /** The scopes that a person needs to see the preview and to decide. */
+  scopes: z.array(z.enum(scopes)),
   choices: z.array(z.enum(approvalChoices)),
   status: z.enum(["pending", "approved", "declined"]),
   expiresAt: Timestamp,

@@ -5,7 +5,7 @@ export const since = "014_tenant_sequences";
 
 /** Stores the confirmations that wait for a signed-in person, and in the audit who agreed to a change. */
 export async function up(db: Db): Promise<void> {
-  const text = "businessId approvalId tool caller callSha256 question calls choices status expiresAt except";
+  const text = "businessId approvalId tool caller callSha256 question calls scopes choices status expiresAt except";
   const textOrNull = "tokenId clientName decidedAt decidedBy decidedByName reason";
   const common = "createdAt updatedAt createdBy updatedBy";
   let table = db.schema

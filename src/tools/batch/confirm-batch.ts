@@ -1,6 +1,7 @@
+import type { Scope } from "../../contract/access/scopes.ts";
 import { Problem, problem, validationProblem } from "../../contract/errors.ts";
 import type { Answer, ConsumedNonce, Failure } from "../../upstream/port.ts";
-import { createWritePreview, findWording, type WritePreview } from "../confirmation/confirm.ts";
+import { createWritePreview, findWording, listApproverScopes, type WritePreview } from "../confirmation/confirm.ts";
 import { formatCount } from "../confirmation/preview-text.ts";
 import { translateConfirmedCall } from "../fields/run-with-field-names.ts";
 import type { ToolSession } from "../session.ts";
@@ -17,6 +18,7 @@ interface PreviewedCall {
   readonly tool: string;
   readonly text: string;
   readonly digest: string;
+  readonly scopes: readonly Scope[];
 }
 
 /** The question of a batch. */
@@ -37,10 +39,17 @@ export async function planBatch(session: ToolSession, calls: readonly BatchCall[
     if (prepared instanceof Problem) continue;
     const { call } = await translateConfirmedCall(session, prepared.call);
     const write = await resolveWrite(session, { ...prepared, call });
-    const preview = "lines" in write ? await previewIfAsked(session, write) : write.ok ? undefined : write;
+    if (!("lines" in write)) {
+      if (!write.ok) refused.push(`${position} (${requireLasting(write.problem).code})`);
+      continue;
+    }
+    const preview = await previewIfAsked(session, write);
     if (preview === undefined) continue;
     if (!preview.ok) refused.push(`${position} (${requireLasting(preview.problem).code})`);
-    else previews.push({ position, tool, text: preview.text, digest: preview.dryRunResult.digest });
+    else {
+      const { text, dryRunResult } = preview;
+      previews.push({ position, tool, text, digest: dryRunResult.digest, scopes: listApproverScopes(write) });
+    }
   }
   return { previews, refused };
 }

@@ -3,7 +3,7 @@ import { measureJsonBytes } from "../../lib/json-cache.ts";
 import { type Failure, toFailure, type UpstreamCall } from "../../upstream/port.ts";
 import { performToolCall } from "../call.ts";
 import { createCallControl } from "../call-control.ts";
-import { requestAgreement, describeConfirmedCall, isAgreement, readAgreement } from "../confirmation/confirm.ts";
+import { describeConfirmedCall, isAgreement, readAgreement, requestAgreement } from "../confirmation/confirm.ts";
 import { type Agreement, selectConfirmation } from "../confirmation/confirmation-token.ts";
 import type { Question } from "../confirmation/question.ts";
 import { runWithFieldNames } from "../fields/run-with-field-names.ts";
@@ -49,7 +49,8 @@ async function answerBatch(
         except === undefined ? "What to leave out could not be read; write numbers, for example 3, 7-9.\n" : "";
       const text = unread + createBatchQuestion(calls.length, plan);
       const digests = new Map(plan.previews.map(({ position, digest }) => [position, digest]));
-      const draft = { text, fields: ["except"], calls: plan.previews.map(toAskedCall) } as const;
+      const scopes = [...new Set(plan.previews.flatMap((preview) => preview.scopes))];
+      const draft = { text, fields: ["except"], calls: plan.previews.map(toAskedCall), scopes } as const;
       const asked = await requestAgreement(session, context, confirmedCall, digests, draft, args);
       if (!isAgreement(asked)) return toAnsweredCall(asked);
       agreement = asked;

@@ -7,7 +7,7 @@ import type { Failure } from "../../upstream/port.ts";
 import { createCallControl } from "../call-control.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
 import type { Agreement, ConfirmedCall } from "./confirmation-token.ts";
-import { getClientName, type QuestionDraft } from "./question.ts";
+import { getClientName, type QuestionText } from "./question.ts";
 
 /** Longest wait for a decision. Hosts give up after a minute without progress. */
 const waitLimitMs = { withProgress: 10 * 60_000, without: 45_000 };
@@ -26,7 +26,7 @@ export function requestApproval(
   context: ToolContext,
   approvals: Approvals,
   { tool, args, caller, tenant, tokenId }: ConfirmedCall,
-  { text, calls, fields }: Pick<QuestionDraft, "text" | "calls" | "fields">,
+  { text, calls, fields, scopes }: QuestionText,
 ): Promise<Approval> {
   const request: ApprovalRequest = {
     tool,
@@ -36,6 +36,7 @@ export function requestApproval(
     callSha256: hashSha256Hex(toCanonicalJson([tool, args, caller])),
     question: text,
     calls: [...calls],
+    scopes: [...scopes],
     choices: [...fields],
   };
   return approvals.request(tenant, request);

@@ -1,4 +1,5 @@
 import { isApprovalId } from "../../approvals/approvals.ts";
+import { type Scope, sensitiveScope } from "../../contract/access/scopes.ts";
 import { problem } from "../../contract/errors.ts";
 import { type CallName, operations } from "../../contract/index.ts";
 import type { Answer, DryRunResult, Failure, UpstreamCall } from "../../upstream/port.ts";
@@ -22,6 +23,7 @@ import {
   createQuestion,
   type Question,
   type QuestionDraft,
+  type QuestionText,
   readReply,
 } from "./question.ts";
 
@@ -140,9 +142,9 @@ async function readApproval(
   const approval = await awaitApproval(context, approvals, call, agreement.nonce, waits);
   const decided = readDecision(session, call, approval, agreement);
   if (decided || !approval) return decided ?? { ok: false, problem: problem("confirmation_invalid") };
-  const { approvalId, question: text, calls, choices: fields, expiresAt } = approval;
+  const { approvalId, question: text, choices: fields, expiresAt } = approval;
   const page = { approvalId, url: await approvals.getUrl(approvalId) };
-  return createPendingQuestion(session, { text, calls, fields, token, expiresAt, approval: page });
+  return createPendingQuestion(session, { text, fields, token, expiresAt, approval: page });
 }
 
 async function askForConfirmation(
@@ -158,8 +160,16 @@ async function askForConfirmation(
   if (!preview.ok) return preview;
   const { text, dryRunResult } = preview;
   const digests = new Map([[0, dryRunResult.digest]]);
-  const draft = { text, fields: listFields(dryRunResult), calls: [] };
+  const draft = { text, fields: listFields(dryRunResult), calls: [], scopes: listApproverScopes(write) };
   return requestAgreement(session, context, confirmedCall, digests, draft, given);
+}
+
+/** Lists the scopes that a person needs to see a write's preview and to agree. */
+export function listApproverScopes({ call, keptFields }: ResolvedWrite): Scope[] {
+  const { scope, conditionalScopes } = operations[call.operation];
+  const further: readonly Scope[] = conditionalScopes?.(call.input) ?? [];
+  const sensitive: readonly Scope[] = keptFields ? [sensitiveScope] : [];
+  return [scope, ...further, ...sensitive];
 }
 
 export interface WritePreview {
@@ -190,7 +200,7 @@ export async function requestAgreement(
   context: ToolContext,
   call: ConfirmedCall,
   digests: Digests,
-  draft: Pick<QuestionDraft, "text" | "fields" | "calls">,
+  draft: QuestionText,
   { wait = false }: GivenConfirmation,
 ): Promise<Question | Failure | Agreement> {
   const { confirmation, telemetry } = session;

@@ -8,6 +8,7 @@ import {
   inputResponse,
 } from "@modelcontextprotocol/server";
 import type { Approval, ApprovalChoice } from "../../contract/access/approvals.ts";
+import type { Scope } from "../../contract/access/scopes.ts";
 import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 import { createQuestionResult } from "../results/results.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
@@ -29,15 +30,21 @@ export interface Reply {
   readonly reason: string;
 }
 
-/** A question before it is put into the form that a client can show. */
-export interface QuestionDraft {
+/** What a human is asked. */
+export interface QuestionText {
   readonly text: string;
-  readonly token: string;
-  readonly expiresAt: string;
   /** Further fields of the form, beside yes and the reason of a no. */
   readonly fields: readonly ApprovalChoice[];
   /** The calls of a batch that are asked about; empty for a single call. */
   readonly calls: Approval["calls"];
+  /** The scopes that a person needs to agree, beside a role that may change records. */
+  readonly scopes: readonly Scope[];
+}
+
+/** A question before it is put into the form that a client can show. */
+export interface QuestionDraft extends Pick<QuestionText, "text" | "fields"> {
+  readonly token: string;
+  readonly expiresAt: string;
   /** The page on which a signed-in person decides, if that is how the question is answered. */
   readonly approval?: { readonly approvalId: string; readonly url: string } | undefined;
 }
