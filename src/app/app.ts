@@ -100,18 +100,12 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const measured = { ...services, hasQueues: !remote, circuitBreaker, servers };
   const metricsEndpoint = createMetricsEndpoint(config.metrics, metrics, measured);
 
-  const getOrigin = () => servers.getOrigin();
-  const links = createSignedUrls(store, getOrigin);
+  const links = createSignedUrls(store, () => servers.getOrigin());
   const pipeline = createPipeline({ store, handlers, workflows: workflowRunners, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: pipeline.identify, log });
   const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(pipeline, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
-  const { fastPath, mcpEndpoint, mcpServer, disabledBySetting } = await connectMcp(
-    config,
-    upstream,
-    getOrigin,
-    services,
-  );
+  const mcp = await connectMcp(config, upstream, servers, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
 
   return {
@@ -125,21 +119,18 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     exports,
     portalServices,
     retention,
-    mcpServer,
+    mcpServer: mcp.mcpServer,
     startWorkers() {
       if (workers.length > 0) serverKey();
       for (const worker of workers) worker.start();
     },
     joinOthers: async () => membership?.join(),
-    listen: () => servers.listen({ upstream, pipeline: rest, mcpEndpoint, webhooks: remote?.webhooks }, services),
+    listen: () => servers.listen({ ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks }, services),
     serveMetrics: metricsEndpoint.open,
     reloadKeys: () => servers.reloadKeys(),
     connectStdio(token, transport) {
       const drainMs = config.shutdownSeconds * 1000;
-      return connectStdio(
-        { factory: mcpServer(token), fastPath, upstream, disabledBySetting, token, log, drainMs },
-        transport,
-      );
+      return connectStdio({ ...mcp, factory: mcp.mcpServer(token), upstream, token, log, drainMs }, transport);
     },
     drain: readiness.drain,
     async close() {

@@ -10,12 +10,13 @@ import { createServerFactory } from "../transport/mcp-server.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { Callers } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
+import type { HttpServers } from "./http-servers.ts";
 
 /** Creates MCP over stdio and HTTP: the tools that are offered, and the confirmation policy. */
 export async function connectMcp(
   config: Config,
   upstream: Upstream,
-  getOrigin: () => Promise<string>,
+  servers: Pick<HttpServers, "getOrigin">,
   { store, clock, log, telemetry }: CoreServices,
 ) {
   const isDisabled = (name: CallName) => findDisablingSetting(config, name);
@@ -24,7 +25,7 @@ export async function connectMcp(
     clock,
     hasApprovers: async () => false,
     getTenant: (realm) => (config.baseUrl === undefined ? realm : "remote"),
-    getOrigin,
+    getOrigin: () => servers.getOrigin(),
   });
   const confirmation: ConfirmationPolicy = {
     mode: config.confirm,

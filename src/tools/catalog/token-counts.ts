@@ -54,13 +54,8 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   release_feedback: 77,
   get_rubric: 71,
   get_schema: 72,
-<<<<<<< HEAD
   list_email_sends: 85,
-  send_bulk_email: 217,
-=======
-  list_email_sends: 81,
   send_bulk_email: 224,
->>>>>>> 723e45c (feat(approvals): confirmations that a signed-in person decides)
   create_export: 204,
   get_export: 57,
   get_audit_entry: 56,
@@ -73,13 +68,8 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   list_open_work: 136,
   get_submission_brief: 86,
   list_reviewer_candidates: 120,
-<<<<<<< HEAD
   get_history: 122,
-  run_batch: 135,
-=======
-  get_history: 124,
-  run_batch: 141,
->>>>>>> 723e45c (feat(approvals): confirmations that a signed-in person decides)
+  run_batch: 139,
   get_connection: 55,
   find_tools: 101,
   describe_tool: 58,
