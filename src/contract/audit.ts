@@ -19,7 +19,7 @@ export const AuditEntry = z.object({
   actorName: personal(z.string()).optional(),
   tokenId: Id.nullable(),
   /** The account of the signed-in person who approved the change. Services without accounts do not send it. */
-  approvedBy: Id.nullable().optional(),
+  approvedBy: Id.optional(),
   requestId: z.string(),
   /** HTTP status of a request that changed nothing (a read or a rejected change); null for a change. */
   status: z.int().nullable(),

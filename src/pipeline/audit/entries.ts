@@ -103,14 +103,14 @@ export function createAccessEntry(audited: AuditedCall, status: number, replayed
 }
 
 function createEntryBase(context: AuditContext) {
-  const { businessId, actorType, actorId, tokenId, requestId, approvedBy = null, now, newId = createId } = context;
+  const { businessId, actorType, actorId, tokenId, requestId, approvedBy, now, newId = createId } = context;
   return {
     auditId: newId("aud"),
     businessId,
     actorType,
     actorId,
     tokenId,
-    approvedBy,
+    ...(approvedBy === undefined ? {} : { approvedBy }),
     requestId,
     occurredAt: now.toISOString(),
   };
