@@ -230,7 +230,12 @@ describe("unknown arguments", () => {
       "pairs.0.reviewer",
       "Unknown argument: did you mean reviewerId?",
     ],
-    ["get_rubric", { rubricId: "r", zzzzzzzzz: 1 }, "zzzzzzzzz", "Unknown argument; there are rubricId, version, select"],
+    [
+      "get_rubric",
+      { rubricId: "r", zzzzzzzzz: 1 },
+      "zzzzzzzzz",
+      "Unknown argument; there are rubricId, version, select",
+    ],
   ])("of %s %j are refused with the nearest known name", async (name, args, path, message) => {
     const { agent } = await openSetup();
     const error = readError(await agent.call(name, args)) as unknown as { code: string; details: { issues: object[] } };
