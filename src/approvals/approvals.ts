@@ -7,9 +7,9 @@ import { withAudit } from "../pipeline/audit/with-audit.ts";
 import type { Store } from "../store/port.ts";
 
 /** How long a person has to decide, and the agent to make an approved call. */
-export const approvalTtlMs = 24 * 60 * 60_000;
+const approvalTtlMs = 24 * 60 * 60_000;
 /** Most approvals of one caller that may wait at a time. */
-export const maxPendingOfCaller = 100;
+const maxPendingOfCaller = 100;
 /** Most calls of one process that may wait for a decision at a time. */
 const maxWaiting = 200;
 const firstIntervalMs = 250;
