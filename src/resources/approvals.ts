@@ -15,7 +15,7 @@ const approvalTemplate: ResourceTemplateType = {
 };
 
 /**
- * Lists the resource by which an agent follows an approval that it asked for, if anybody can approve. It is no read of
+ * Lists the resource by which an agent follows an approval that it asked for, if anybody can approve. It is not a read of
  * the interface.
  */
 export async function listApprovalTemplates({ approvals, identify }: Pick<ResourceReader, "approvals" | "identify">) {
