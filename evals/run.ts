@@ -5,6 +5,8 @@ import { parseArgs } from "node:util";
 import type { LanguageModel } from "ai";
 import { createModelAgent } from "./agents/model.ts";
 import { loadModel, NoModel } from "./agents/providers.ts";
+import { createScriptedAgent, readScript } from "./agents/script.ts";
+import { callTranslated, canTranslate } from "./agents/translate.ts";
 import { chooseServer } from "./harness/choose-server.ts";
 import { formatComparison, formatReport } from "./harness/report.ts";
 import { runScripts } from "./harness/run-scripts.ts";
@@ -18,6 +20,7 @@ const { values: options } = parseArgs({
     model: { type: "string" },
     script: { type: "boolean", default: false },
     server: { type: "string" },
+    translate: { type: "boolean", default: false },
     task: { type: "string", multiple: true, default: [] },
     port: { type: "string", default: "0" },
   },
@@ -30,7 +33,8 @@ if (unknown.length > 0) {
 }
 const chosen = options.task.length === 0 ? tasks : tasks.filter(({ name }) => options.task.includes(name));
 
-if (options.script) await runAllScripts();
+if (options.translate) await runTranslated();
+else if (options.script) await runAllScripts();
 else {
   try {
     await runModel(await loadModel(options.model, process.env));
@@ -62,17 +66,44 @@ async function runAllScripts(): Promise<void> {
   save(options.server === undefined ? "." : "results", "scripted", text, Object.fromEntries(pins));
 }
 
+/** Compares this server with one that was generated from the OpenAPI document, on the scripts that both can perform. */
+async function runTranslated(): Promise<void> {
+  const shared = chosen.filter(
+    ({ name, kind, flaky }) =>
+      // In tasks about conflicts, colleagues act on calls of this server's tools.
+      kind !== "conflict" && !flaky && readScript("operations", name).steps.every(canTranslate),
+  );
+  // The limits are those of this server.
+  const unlimited = shared.map((task) => ({ ...task, limits: { calls: Infinity, bytes: Infinity } }));
+  const results = await runEach(async (task, environment) => {
+    const { worlds, port } = environment;
+    return {
+      own: await runTask(task, { worlds, port, agent: createScriptedAgent("operations") }),
+      other: await runTask(task, { ...environment, agent: createScriptedAgent("operations", callTranslated) }),
+    };
+  }, unlimited);
+  const reports = [
+    { title: "programme-mcp", results: results.map(({ own }) => own) },
+    { title: options.server ?? "programme-mcp, translated", results: results.map(({ other }) => other) },
+  ];
+  const text = [`${shared.length} of ${chosen.length} scripts can be translated.`, ...reports.map(formatReport)];
+  save("results", "translated", text.join("\n\n"), reports);
+}
+
 /** What the test of the scripts compares. */
 function pickPinned({ calls, failedCalls, bytes }: TaskResult) {
   return { calls, failedCalls, bytes };
 }
 
-async function runEach<R>(run: (task: Task, environment: Omit<RunOptions, "agent">) => Promise<R>): Promise<R[]> {
+async function runEach<R>(
+  run: (task: Task, environment: Omit<RunOptions, "agent">) => Promise<R>,
+  selected: readonly Task[] = chosen,
+): Promise<R[]> {
   const worlds = await createWorldFactory();
   const environment = { worlds, port: Number(options.port), chooseServer: chooseServer(options.server) };
   const results: R[] = [];
   try {
-    for (const task of chosen) {
+    for (const task of selected) {
       console.error(task.name);
       results.push(await run(task, environment));
     }

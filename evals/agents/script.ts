@@ -19,6 +19,7 @@ const Step = z.strictObject({
   /** No call if this expression is false. */
   if: z.string().optional(),
 });
+export type Step = z.output<typeof Step>;
 
 /** The steps of a task, and the expression of the agent's last message. */
 const Script = z.strictObject({ steps: z.array(Step), answer: z.string() });
@@ -28,9 +29,16 @@ type Script = z.output<typeof Script>;
 export const scriptSets = ["operations", "workflows"] as const;
 export type ScriptSet = (typeof scriptSets)[number];
 
+/** Makes a call of a script, and returns its data as later expressions know it. */
+export type CallTool = (
+  agentTask: AgentTask,
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+) => Promise<unknown>;
+
 /** Creates an agent that makes the calls of the recorded scripts of a set. */
-export function createScriptedAgent(set: ScriptSet): EvalAgent {
-  return (agentTask) => new ScriptRun(agentTask).perform(readScript(set, agentTask.name));
+export function createScriptedAgent(set: ScriptSet, callTool: CallTool = callAsRecorded): EvalAgent {
+  return (agentTask) => new ScriptRun(agentTask, callTool).perform(readScript(set, agentTask.name));
 }
 
 /** Returns whether a set has a script of its own for a task. Where workflow tools do not help, it has none. */
@@ -38,7 +46,7 @@ export function hasScript(set: ScriptSet, taskName: string): boolean {
   return existsSync(locateScript(set, taskName));
 }
 
-function readScript(set: ScriptSet, taskName: string): Script {
+export function readScript(set: ScriptSet, taskName: string): Script {
   const path = locateScript(set, taskName);
   const parsed = Script.safeParse(JSON.parse(readFileSync(path, "utf8")));
   if (!parsed.success) throw new Error(`${path} is not a script: ${z.prettifyError(parsed.error)}`);
@@ -51,10 +59,12 @@ function locateScript(set: ScriptSet, taskName: string): string {
 
 class ScriptRun {
   readonly #agentTask: AgentTask;
+  readonly #callTool: CallTool;
   readonly #known: Record<string, unknown>;
 
-  constructor(agentTask: AgentTask) {
+  constructor(agentTask: AgentTask, callTool: CallTool) {
     this.#agentTask = agentTask;
+    this.#callTool = callTool;
     const { prompt } = agentTask;
     this.#known = { prompt, quoted: [...prompt.matchAll(/“([^”]+)”/g)].map(([, text]) => text) };
   }
@@ -66,7 +76,7 @@ class ScriptRun {
       for (const each of await this.#listTurns(step.each)) {
         this.#known["each"] = each;
         const args = (await this.#fillIn(step.arguments)) as Record<string, unknown>;
-        data.push(readData(await this.#call(step.tool, args)));
+        data.push(await this.#callTool(this.#agentTask, step.tool, args));
       }
       if (step.as !== undefined) this.#known[step.as] = step.each === undefined ? data[0] : data;
     }
@@ -77,16 +87,6 @@ class ScriptRun {
     if (each === undefined) return [undefined];
     const values = await this.#evaluate(each);
     return Array.isArray(values) ? values : values === undefined ? [] : [values];
-  }
-
-  /** Calls a tool. Where the host cannot ask, shows the human the question and calls again once they agree. */
-  async #call(tool: string, args: Readonly<Record<string, unknown>>): Promise<CallRecord> {
-    const { connection, askHuman } = this.#agentTask;
-    const call = await connection.call(tool, args);
-    const pending = findPendingQuestion(call);
-    if (!pending || !askHuman(pending.question).agrees) return call;
-    connection.noteAgreement(pending);
-    return connection.call(tool, { ...args, confirmation: pending.token });
   }
 
   async #fillIn(value: unknown): Promise<unknown> {
@@ -104,8 +104,17 @@ class ScriptRun {
   }
 }
 
+/** Calls a tool. Where the host cannot ask, shows the human the question and calls again once they agree. */
+const callAsRecorded: CallTool = async ({ connection, askHuman }, tool, args) => {
+  const call = await connection.call(tool, args);
+  const pending = findPendingQuestion(call);
+  if (!pending || !askHuman(pending.question).agrees) return readData(call);
+  connection.noteAgreement(pending);
+  return readData(await connection.call(tool, { ...args, confirmation: pending.token }));
+};
+
 /** Returns the data of a result as later expressions know it: `{error}` for a refusal. */
-function readData({ structured, text }: CallRecord): unknown {
+export function readData({ structured, text }: CallRecord): unknown {
   if (structured) return structured["data"];
   try {
     return JSON.parse(text);

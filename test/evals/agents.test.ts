@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AgentTask, EvalAgent } from "../../evals/agents/agent.ts";
 import { createModelAgent } from "../../evals/agents/model.ts";
 import { loadModel, NoModel } from "../../evals/agents/providers.ts";
+import { callTranslated, canTranslate } from "../../evals/agents/translate.ts";
 import { chooseServer } from "../../evals/harness/choose-server.ts";
 import { findPendingQuestion } from "../../evals/harness/connection.ts";
 import { runTask } from "../../evals/harness/run-task.ts";
@@ -141,5 +142,52 @@ describe("a model's name", () => {
 
   test("goes to the gateway if only that has a key", async () => {
     expect(await loadModel("openai/gpt", { AI_GATEWAY_API_KEY: "k" })).toBe("openai/gpt");
+  });
+});
+
+describe("a translated script", () => {
+  const call = (tools: readonly string[], pages: readonly object[]) => {
+    const calls: unknown[] = [];
+    const connection = {
+      tools: tools.map((name) => ({ name })),
+      call: async (tool: string, args: object) => {
+        calls.push([tool, args]);
+        return { text: JSON.stringify(pages[calls.length - 1]) };
+      },
+    };
+    return { calls, agentTask: { connection } as unknown as AgentTask };
+  };
+
+  test("calls the tool whose name abbreviates an operation's, for every page and without select", async () => {
+    const { calls, agentTask } = call(
+      ["lst-reviews", "lst-reviewers", "get-reviewer"],
+      [
+        { success: true, data: [{ reviewerId: "rev_1" }], meta: { hasMore: true, lastEvaluatedKey: "next" } },
+        { success: true, data: [{ reviewerId: "rev_2" }], meta: { hasMore: false } },
+      ],
+    );
+    const rows = await callTranslated(agentTask, "list_reviewers", { roundId: "rnd_1", all: true, select: ["email"] });
+    expect(rows).toEqual([{ reviewerId: "rev_1" }, { reviewerId: "rev_2" }]);
+    expect(calls).toEqual([
+      ["lst-reviewers", { roundId: "rnd_1", limit: 100 }],
+      ["lst-reviewers", { roundId: "rnd_1", limit: 100, lastEvaluatedKey: "next" }],
+    ]);
+  });
+
+  test("knows a refusal as the server wrote it, and fails where there is no tool", async () => {
+    const { agentTask } = call(["get-program"], [{ success: false, error: { code: "not_found" } }]);
+    const refused = await callTranslated(agentTask, "get_program", { programId: "prg_none" });
+    expect(refused).toMatchObject({ error: { code: "not_found" } });
+    await expect(callTranslated(agentTask, "list_tracks", {})).rejects.toThrow(
+      "The server has no tool for list_tracks",
+    );
+  });
+
+  test("has only operations with parameters of the interface", () => {
+    const step = (tool: string, args: object) => ({ tool, arguments: { ...args } });
+    expect(canTranslate(step("list_submissions", { programId: "=x", all: true, select: ["title"] }))).toBe(true);
+    expect(canTranslate(step("list_submissions", { select: ["fields.requested_amount"] }))).toBe(false);
+    expect(canTranslate(step("list_audit_entries", { from: "2026-11-16" }))).toBe(false);
+    expect(canTranslate(step("list_open_work", { programId: "=x" }))).toBe(false);
   });
 });
