@@ -33,7 +33,7 @@ describe.each(Object.entries(services))("an assignment, with the %s service,", (
     const ids = { programId, trackId, roundId, submissionId };
     await seed.assignment({ ...ids, reviewerId: applicant.reviewerId, status: "declined", active: false });
     const held = await seed.assignment({ ...ids, reviewerId: (await seed.reviewer(at)).reviewerId });
-    return { agent, roundId, submissionId, colleague, applicant, free, held };
+    return { server, agent, roundId, trackId, submissionId, colleague, applicant, free, held };
   }
 
   test("that moves to a colleague of the applicant warns in the question", async () => {
@@ -44,6 +44,37 @@ describe.each(Object.entries(services))("an assignment, with the %s service,", (
     const other = await agent.call("reassign_assignment", { ...move, newReviewerId: free.reviewerId });
     expect(other.confirmation?.question).toContain("“Roof”");
     expect(other.confirmation?.question).not.toContain("Caution");
+  });
+
+  test("of more submissions than are compared says which were not checked", async () => {
+    const { server, agent, roundId, trackId, free } = await openReviewing("ask");
+    const submissionIds = [];
+    for (let count = 0; count < 22; count += 1) {
+      const place = { trackId, currentRoundId: roundId, state: "IN_REVIEW", title: `Plan ${count}` } as const;
+      submissionIds.push((await server.seed.submission(place)).submissionId);
+    }
+    const call = { roundId, submissionIds, reviewerIds: [free.reviewerId] };
+    const { confirmation } = await agent.call("bulk_assign_reviewers", call);
+    const line = confirmation?.question.split("\n").find((each) => each.startsWith("Not checked"));
+    expect(line).toContain("Not checked for conflicts: 2 of the 22 assignments");
+    const left = submissionIds.filter((id) => line?.includes(id));
+    expect(left).toHaveLength(2);
+    expect(line).not.toContain(free.reviewerId);
+    const fewer = await agent.call("bulk_assign_reviewers", { ...call, submissionIds: submissionIds.slice(0, 20) });
+    expect(fewer.confirmation?.question).not.toContain("Not checked");
+  });
+
+  test("by a token that may not read persons says that organizations were not compared", async () => {
+    const { server, roundId, submissionId, colleague } = await openReviewing("off");
+    const scopes = ["assignments:read", "assignments:write", "submissions:read", "reviewers:read"] as const;
+    const limited = await openAgent(server.app, await server.token(scopes));
+    const { data, notes } = await limited.call("bulk_assign_reviewers", {
+      roundId,
+      submissionIds: [submissionId],
+      reviewerIds: [colleague.reviewerId],
+    });
+    expect(data.created).toHaveLength(1);
+    expect(notes).toContain("Not checked for conflicts, because they could not be read: applicants' organizations");
   });
 
   test("that nobody is asked about warns in the notes of the answer", async () => {

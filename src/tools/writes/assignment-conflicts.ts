@@ -8,7 +8,7 @@ import type { Pair } from "../../domain/assignments.ts";
 import { type ConflictParty, listConflicts } from "../../domain/conflicts.ts";
 import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
 import { readAsCaller, type UpstreamRow } from "../caller-reads.ts";
-import { formatName, shortenLines } from "../confirmation/preview-text.ts";
+import { formatList, formatName, shortenLines } from "../confirmation/preview-text.ts";
 import type { ToolSession } from "../session.ts";
 
 /** Most submissions and most reviewers that are compared for one call: each costs up to three reads. */
@@ -49,24 +49,34 @@ export async function describeCreatedConflicts(
   return describeConflicts(session, call, (data as AssignmentOutcome).created);
 }
 
-/**
- * Describes what speaks against assignments, a line each, as far as the caller may read it. Never fails: what cannot
- * be read conflicts with nothing.
- */
+/** What is compared, by the read that shows it. */
+const comparisons: Partial<Record<OperationName, string>> = {
+  get_reviewer: "reviewers",
+  get_submission: "applicants",
+  get_person: "applicants' organizations",
+  list_assignments: "declared conflicts and earlier declines",
+};
+
+/** Describes what speaks against assignments, a line each, and what was not compared. Never fails. */
 async function describeConflicts(
   session: ToolSession,
   call: UpstreamCall,
   pairs: readonly Pair[],
   formatRecord: (id: string) => string = (id) => id,
 ): Promise<string[]> {
-  const submissionIds = [...new Set(pairs.map(({ submissionId }) => submissionId))].slice(0, maxCompared);
-  const reviewerIds = [...new Set(pairs.map(({ reviewerId }) => reviewerId))].slice(0, maxCompared);
+  const allSubmissionIds = [...new Set(pairs.map(({ submissionId }) => submissionId))];
+  const allReviewerIds = [...new Set(pairs.map(({ reviewerId }) => reviewerId))];
+  const submissionIds = allSubmissionIds.slice(0, maxCompared);
+  const reviewerIds = allReviewerIds.slice(0, maxCompared);
   const compared = pairs.filter(
     (pair) => submissionIds.includes(pair.submissionId) && reviewerIds.includes(pair.reviewerId),
   );
+  const unread = new Set<string>();
   const read: Read = async (operation, input) => {
     const answer = await readAsCaller(session, call, operation, input);
-    return answer.ok ? answer.data : undefined;
+    if (answer.ok) return answer.data;
+    unread.add(comparisons[operation] ?? operation);
+    return undefined;
   };
   const reviewers = new Map(
     await Promise.all(reviewerIds.map(async (id) => [id, await readReviewer(read, id)] as const)),
@@ -86,10 +96,18 @@ async function describeConflicts(
     });
   });
   const lines = (await Promise.all(ofSubmissions)).flat();
+  const isLeftOut = (id: string) => !submissionIds.includes(id) && !reviewerIds.includes(id);
   return [
     ...shortenLines(lines),
+    ...(unread.size > 0
+      ? [`Not checked for conflicts, because they could not be read: ${[...unread].join(", ")}`]
+      : []),
     ...(compared.length < pairs.length
-      ? [`Only ${compared.length} of the ${pairs.length} assignments were checked for conflicts`]
+      ? [
+          `Not checked for conflicts: ${pairs.length - compared.length} of the ${pairs.length} assignments. ` +
+            `One call compares ${maxCompared} submissions and ${maxCompared} reviewers. Left out: ` +
+            formatList([...allSubmissionIds, ...allReviewerIds].filter(isLeftOut).map(formatRecord)),
+        ]
       : []),
   ];
 }
