@@ -18,7 +18,13 @@ async function pseudonymize(data: unknown): Promise<unknown> {
   return answer.ok ? answer.data : answer;
 }
 
-const address = fc.constantFrom("ada@engine.example", "o'neil+x@a-b.co.uk", "müller@bücher.example", "n@x.org");
+const address = fc.constantFrom(
+  "ann\tat\tx\tdot\torg",
+  "ada@engine.example",
+  "o'neil+x@a-b.co.uk",
+  "müller@bücher.example",
+  "n@x.org",
+);
 const around = fc.string({ unit: fc.constantFrom(..."\n\t\r\b\f\"\\u/ .,;:()<>@'-é中\u200b\u202e\u0007") });
 const decoy = fc.constantFrom(
   handles.pseudonymize("email", "eve@evil.example"),
@@ -89,4 +95,9 @@ test("no address and no invisible character is shown", async () => {
       expect(alone).not.toContain(hidden);
     }),
   );
+});
+
+test("an address that is spelled in words with tabs between them becomes a handle", async () => {
+  const shown = await pseudonymize({ name: "ann\tat\tengine\tdot\texample" });
+  expect(shown).toEqual({ name: handles.pseudonymize("email", "ann@engine.example") });
 });

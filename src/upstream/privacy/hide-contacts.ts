@@ -35,11 +35,11 @@ function hidePhoneNumbers(text: string, handles: Pseudonymizer): string {
 }
 
 /**
- * Returns whether JSON text needs no change: visible ASCII only, no addresses except handles, nothing like a telephone
- * number. Most texts qualify, and one scan costs less than visiting each text.
+ * Returns whether JSON text needs no change: visible ASCII and line ends only, no addresses except handles, nothing like
+ * a telephone number. Most texts qualify, and one scan costs less than visiting each text.
  */
 export function isPlain(json: string): boolean {
-  if (!isAscii(json) || json.includes("\u007f") || (json.includes("\\") && /\\[bfu]/.test(json))) return false;
+  if (!isAscii(json) || json.includes("\u007f") || (json.includes("\\") && /\\[bftu]/.test(json))) return false;
   if (mayHoldPhoneNumber(json)) return false;
   if (!mayHoldAddress(json)) return true;
   for (let at = json.indexOf("@"); at >= 0; at = json.indexOf("@", at + 1)) if (!isHandleAt(json, at)) return false;
