@@ -33,17 +33,25 @@ export async function removePersonalAnswers(
   loadStandardFields: LoadStandardFields,
 ): Promise<unknown> {
   if (!shouldHideContacts(privacy) || scopes.has(sensitiveScope) || !holdsAnswers(operation)) return data;
+  if (!Array.isArray(data)) return removeAnswersOf(data as Row, loadStandardFields);
   const standardByForm = new Map<string, Promise<ReadonlySet<string>>>();
-  const showRow = async (row: Row): Promise<Row> => {
-    const form = { schemaId: String(row["schemaId"]), schemaVersion: (row["schemaVersion"] ?? undefined) as number };
-    const given = Object.entries(row["fields"] ?? {});
+  const loadOnce: LoadStandardFields = (form, given) => {
     const key = JSON.stringify(form);
-    const standard = standardByForm.get(key) ?? loadStandardFields(form, new Set(given.map(([fieldId]) => fieldId)));
+    const standard = standardByForm.get(key) ?? loadStandardFields(form, given);
     standardByForm.set(key, standard);
-    const ids = await standard;
-    return { ...row, fields: Object.fromEntries(given.filter(([fieldId]) => ids.has(fieldId))) };
+    return standard;
   };
-  return Array.isArray(data) ? Promise.all(data.map(showRow)) : showRow(data as Row);
+  return Promise.all(data.map((row: Row) => removeAnswersOf(row, loadOnce)));
+}
+
+async function removeAnswersOf(row: Row, loadStandardFields: LoadStandardFields): Promise<Row> {
+  const fields = row["fields"] ?? {};
+  const given = new Set(Object.keys(fields));
+  if (given.size === 0) return row;
+  const form = { schemaId: String(row["schemaId"]), schemaVersion: (row["schemaVersion"] ?? undefined) as number };
+  const standard = await loadStandardFields(form, given);
+  if (given.isSubsetOf(standard)) return row;
+  return { ...row, fields: Object.fromEntries(Object.entries(fields).filter(([fieldId]) => standard.has(fieldId))) };
 }
 
 /** Reads the forms of a tenant. */

@@ -9,13 +9,23 @@ export interface FieldMap {
   readonly kind: "form" | "person";
 }
 
+const mapsBySchema = new WeakMap<AnySchema, readonly FieldMap[]>();
+
 /** Returns the maps from field ids to values in a record. */
 export function listFieldMaps(schema: AnySchema): readonly FieldMap[] {
+  const known = mapsBySchema.get(schema);
+  if (known) return known;
+  const maps = findFieldMaps(schema);
+  mapsBySchema.set(schema, maps);
+  return maps;
+}
+
+function findFieldMaps(schema: AnySchema): readonly FieldMap[] {
   return Object.entries(getFields(schema) ?? {}).flatMap(([name, field]): FieldMap[] => {
     const annotation = getAnnotation(field);
     if (annotation?.answers) return [{ path: [name], kind: "form" }];
     if (annotation?.byField) return [{ path: [name], kind: "person" }];
-    return listFieldMaps(field).map((inner) => ({ ...inner, path: [name, ...inner.path] }));
+    return findFieldMaps(field).map((inner) => ({ ...inner, path: [name, ...inner.path] }));
   });
 }
 

@@ -22,6 +22,13 @@ export interface RowViewOptions {
   readonly labels: boolean;
 }
 
+/** Shows whole rows as they are. */
+export const wholeRows: RowView = {
+  load: async () => undefined,
+  toVisibleRow: (row) => row,
+  listNotes: () => [],
+};
+
 export function createRowView(
   name: CallName,
   { paths, labels }: RowViewOptions,

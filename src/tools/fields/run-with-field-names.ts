@@ -19,9 +19,10 @@ export async function runWithFieldNames<Answer extends object>(
   call: UpstreamCall,
   run: (call: UpstreamCall) => Promise<Answer | Failure>,
 ): Promise<{ readonly answer: Answer | Failure; readonly notes: readonly string[] }> {
+  if (!mayNameFields(call)) return { answer: await run(call), notes: [] };
   const first = await translateConfirmedCall(session, call);
   const answer = await run(first.call);
-  if (!mayNameFields(call) || isConfirmed(call) || !isInvalid(answer)) return { answer, notes: first.notes };
+  if (isConfirmed(call) || !isInvalid(answer)) return { answer, notes: first.notes };
   const translated = await translate(session, call);
   return translated ? { answer: await run(translated.call), notes: translated.notes } : { answer, notes: [] };
 }

@@ -7,7 +7,7 @@ import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";
 import type { ToolOptionValues } from "../catalog/tool-options.ts";
 import { createFieldDeclarations } from "../fields/declared-fields.ts";
-import { createRowView, type RowView } from "../fields/row-view.ts";
+import { createRowView, type RowView, wholeRows } from "../fields/row-view.ts";
 import type { RowFilter } from "../filters/row-filters.ts";
 import { createScan } from "../filters/scan.ts";
 import type { ToolSession } from "../session.ts";
@@ -32,16 +32,27 @@ export interface ToolData {
 }
 
 /** Answers a read: selected fields, as many rows as fit, or every page. */
-export async function readTool(
+export function readTool(
   session: ToolSession,
   call: UpstreamCall,
   options: ToolOptionValues,
   control: CallControl,
 ): Promise<ToolData | Failure> {
-  const { upstream, settings } = session;
-  const maxBytes = settings.resultBytes;
   const view = createView(session, call, options.select?.paths, options.labels);
-  if (!operations[call.operation].paginated) return readWhole(session, call, options.filter, view);
+  return operations[call.operation].paginated
+    ? readList(session, call, options, view, control)
+    : readWhole(session, call, options.filter, view);
+}
+
+/** Answers a read with pages. */
+async function readList(
+  { upstream, settings }: ToolSession,
+  call: UpstreamCall,
+  options: ToolOptionValues,
+  view: RowView,
+  control: CallControl,
+): Promise<ToolData | Failure> {
+  const maxBytes = settings.resultBytes;
   const { filter } = options;
   const readPage = (input: Row) => upstream.call({ ...call, input });
   const scan = filter && createScan(filter, readPage, control);
@@ -99,6 +110,7 @@ function createView(
   paths: readonly string[] | undefined,
   labels = false,
 ): RowView {
+  if (paths === undefined && !labels) return wholeRows;
   return createRowView(call.operation, { paths, labels }, createFieldDeclarations(session, call));
 }
 

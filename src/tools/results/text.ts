@@ -52,8 +52,8 @@ function spreadObjects(record: Row, levels = 3): Row {
 
 /** Formats a record as JSON on one line, and each of its lists of records below it. */
 export function formatRecord(record: Row): string {
+  if (!Object.values(record).some(isListOfRecords)) return formatLine(record);
   const lists = Object.entries(record).filter((entry): entry is [string, Row[]] => isListOfRecords(entry[1]));
-  if (lists.length === 0) return formatLine(record);
   const names = new Set(lists.map(([name]) => name));
   const rest = Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
   return [formatLine(rest), ...lists.map(([name, rows]) => formatList(escapeVisible(name), rows))].join("\n");

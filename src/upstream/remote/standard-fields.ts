@@ -46,7 +46,7 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
   }
 
   return async (call, given, declared = ofPersons) => {
-    const key = computeSecretFingerprint(JSON.stringify([call.token, declared.input]));
+    const key = `${computeSecretFingerprint(call.token ?? "")} ${JSON.stringify(declared.input)}`;
     const nowMs = clock.now().getTime();
     const known = knownOf.get(key);
     const ageMs = known ? nowMs - known.askedAtMs : Number.POSITIVE_INFINITY;
