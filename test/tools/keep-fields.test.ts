@@ -48,3 +48,32 @@ test.each(
     contactDetails: { phone: "+41791234567", organization: "ETH", title: "Dr" },
   });
 });
+
+test("a merge whose update fails is done, says which fields were not taken, and leaves them as they were", async () => {
+  // The call, the reads of both persons and the merge use three permits; the update has none.
+  const { server, agent } = await services.embedded({ PROGRAMME_CONFIRM: "off", PROGRAMME_REQUESTS_PER_MINUTE: "3" });
+  const phone = "+41791234567";
+  const source = await server.seed.person({ contactDetails: { phone, title: "Dr" } });
+  const target = await server.seed.person({ contactDetails: { phone: "+41440000000" } });
+  const { data, error, notes } = await agent.call("merge_person", {
+    personId: source.personId,
+    targetPersonId: target.personId,
+    sourceVersion: source.version,
+    targetVersion: target.version,
+    keep: ["phone"],
+  });
+  expect(error).toBeUndefined();
+  expect(notes?.[0]).toMatch(
+    /^The persons are merged, but not taken from the source: phone \(rate_limited: .*\)\. Set them with update_person\.$/,
+  );
+  const read = (personId: string) => server.app.store.reader(server.businessId).get("persons", personId);
+  expect(await read(source.personId)).toMatchObject({ active: false, mergedIntoPersonId: target.personId });
+  const merged = { contactDetails: { phone: "+41440000000", title: "Dr" }, version: data.version };
+  expect(await read(target.personId)).toMatchObject(merged);
+
+  server.clock.advance(60_000);
+  const { personId, version } = { ...target, ...data };
+  const updated = await agent.call("update_person", { personId, version, contactDetails: { phone } });
+  expect(updated.error).toBeUndefined();
+  expect((await read(target.personId))?.contactDetails).toMatchObject({ phone });
+});

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createFactory } from "../support/data/seed-factory.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 import { openAgent } from "../upstream/agent.ts";
 import { openRemoteSetup } from "../upstream/remote-setup.ts";
@@ -52,6 +53,26 @@ describe.each(Object.entries(services))("a target, with the %s service,", (_, op
     };
     return { server, agent, programId, trackId, roundId, submit, eve, listMails };
   }
+
+  test("that selects more than 1,000 applicants or reviewers sends to none of them, and says how many match", async () => {
+    const { server, agent, programId, trackId, listMails } = await openProgram();
+    const programIds = [programId];
+    await server.write(async (transaction) => {
+      const factory = createFactory((work) => work(transaction));
+      for (let index = 0; index < 1_001; index += 1) {
+        await factory.applicant({ email: `a${index}@example.org`, programIds, trackIds: [trackId] });
+        await factory.reviewer({ email: `r${index}@example.org`, programIds, status: "active" });
+      }
+    });
+    for (const [kind, count] of Object.entries({ applicants: 1_004, reviewers: 1_001 })) {
+      const { error, confirmation } = await agent.call("send_bulk_email", { programId, target: {}, [kind]: message });
+      expect(confirmation).toBeUndefined();
+      const text = `${count} ${kind} match: one call sends to at most 1000. Narrow the target by trackId, roundId or state`;
+      const issues = [{ path: "target", code: "too_big", message: text }];
+      expect(error).toMatchObject({ code: "validation_failed", details: { issues } });
+    }
+    expect(await listMails()).toEqual([]);
+  });
 
   test("selects the applicants of submissions in a state, each once, and the question lists them", async () => {
     const { agent, programId, listMails } = await openProgram();
