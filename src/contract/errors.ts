@@ -348,6 +348,11 @@ export function withRemediation({ code, details, message }: Problem, remediation
   return new Problem(code, details, message, remediation);
 }
 
+/** Returns a problem as agents see it, with the next step. */
+export function toAgentError({ code, message, details, remediation }: Problem) {
+  return { code, message, ...(details ? { details } : {}), next: remediation };
+}
+
 /** Creates a {@link Problem} to throw. */
 export function problem(code: ProblemCode, details?: Readonly<Record<string, unknown>>, message?: string): Problem {
   return new Problem(code, details, message);

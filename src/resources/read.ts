@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@modelcontextprotocol/server";
 import { hasPersonalData, untrustedNote } from "../contract/definition/field-annotations.ts";
 import { expandResource } from "../contract/definition/resource.ts";
-import { type Problem, problem } from "../contract/errors.ts";
+import { type Problem, problem, toAgentError } from "../contract/errors.ts";
 import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import { parseApprovalUri, readApproval } from "./approvals.ts";
@@ -30,10 +30,11 @@ export async function readResource(reader: ResourceReader, uri: string): Promise
   };
 }
 
-function toProtocolError({ status, code, details, remediation, message }: Problem, uri: string): ProtocolError {
+function toProtocolError(refusal: Problem, uri: string): ProtocolError {
+  const { status } = refusal;
   if (status === 404) return createNotFoundError(uri);
-  const data = { uri: shortenUri(uri), code, ...(details ? { details } : {}), next: remediation };
-  return new ProtocolError(toProtocolCode(status), message, data);
+  const { message, ...error } = toAgentError(refusal);
+  return new ProtocolError(toProtocolCode(status), message, { uri: shortenUri(uri), ...error });
 }
 
 function toProtocolCode(status: number): ProtocolErrorCode {

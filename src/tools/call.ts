@@ -142,26 +142,40 @@ export function prepareToolCall(
   return { call: { ...callHead, input, idempotencyKey, ...control }, options, notes, control };
 }
 
-/** Returns the data of an applied write, after waiting for the work that it started if the caller wants that. */
+/** Completes an applied write, and returns its record with notes on what was done and what does not fit. */
 async function finishWrite(
   session: ToolSession,
   { options, control }: PreparedToolCall,
-  { call, lines, keptFields }: ResolvedWrite,
+  write: ResolvedWrite,
   written: Success,
 ): Promise<ToolData> {
-  const { answer, notes: writeNotes } = keptFields
-    ? await updateKeptFields(session, call, keptFields, written)
-    : { answer: written, notes: lines };
-  const { data, notes } =
-    options.wait && call.operation === "create_export"
-      ? await awaitExport(session, call, answer.data, control)
-      : { data: answer.data, notes: [] };
-  const shown = options.select ?? selectChanges(call.operation, call.input, data);
-  const toolData = await showAnswer(session, call, { ...answer, data }, shown.paths);
-  const scheduleNotes = await listScheduleNotes(session, call, data);
+  const { call } = write;
+  const waiting = options.wait && call.operation === "create_export" ? control : undefined;
+  const { answer, notes } = await completeWrite(session, write, written, waiting);
+  const warnings = await listWriteWarnings(session, call, answer.data);
+  const selection = options.select ?? selectChanges(call.operation, call.input, answer.data);
+  const shown = await showAnswer(session, call, answer, selection.paths);
+  return { ...shown, notes: [...notes, ...warnings, ...shown.notes, ...(options.select ? [] : selection.notes)] };
+}
+
+/** Does what follows a write: updates the survivor of a merge, or waits for an export if a control is given. */
+async function completeWrite(
+  session: ToolSession,
+  { call, lines, keptFields }: ResolvedWrite,
+  written: Success,
+  waiting: CallControl | undefined,
+): Promise<{ readonly answer: Success; readonly notes: readonly string[] }> {
+  if (keptFields) return updateKeptFields(session, call, keptFields, written);
+  if (!waiting) return { answer: written, notes: lines };
+  const { data, notes } = await awaitExport(session, call, written.data, waiting);
+  return { answer: { ...written, data }, notes: [...lines, ...notes] };
+}
+
+/** Lists what does not fit after a write: conflicts of interest of new assignments, and dates. */
+async function listWriteWarnings(session: ToolSession, call: UpstreamCall, data: unknown): Promise<string[]> {
+  // A call that asks has named the conflicts in its question.
   const conflicts = canAsk(session.confirmation, call.operation)
     ? []
     : await describeCreatedConflicts(session, call, data);
-  const ownNotes = [...writeNotes, ...conflicts, ...scheduleNotes];
-  return { ...toolData, notes: [...ownNotes, ...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
+  return [...conflicts, ...(await listScheduleNotes(session, call, data))];
 }

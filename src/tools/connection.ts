@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { handlesExplained, shouldHideContacts } from "../contract/access/privacy.ts";
 import { findMissingScopes, type Scope } from "../contract/access/scopes.ts";
-import { type Problem, validationProblem } from "../contract/errors.ts";
+import { toAgentError, validationProblem } from "../contract/errors.ts";
 import { callNames, operations } from "../contract/index.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
 import { version } from "../lib/version.ts";
@@ -60,17 +60,13 @@ async function describeConnection(
 function toConnectionResult({ upstream, token, business, scopesAre, rate, events, fault }: Connection) {
   return {
     upstream,
-    ...(fault ? { fault: toFault(fault) } : {}),
+    ...(fault ? { fault: toAgentError(fault) } : {}),
     token,
     business: business ?? null,
     rate,
     events: events ?? null,
     scopesAre,
   };
-}
-
-function toFault({ code, message, remediation }: Problem) {
-  return { code, message, next: remediation };
 }
 
 /** Lists the tools that are not offered to the caller, grouped by the settings or scopes that they lack. */

@@ -1,5 +1,5 @@
 import { type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
-import { Problem } from "../contract/errors.ts";
+import { Problem, toAgentError } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
 import type { Log } from "../lib/log.ts";
@@ -146,10 +146,8 @@ function findPromptName(method: string, request: unknown): string | undefined {
 export function toClientError(error: unknown, log: Log | undefined): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof Problem) {
-    return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, {
-      code: error.code,
-      next: error.remediation,
-    });
+    const { message, ...data } = toAgentError(error);
+    return new ProtocolError(ProtocolErrorCode.InvalidRequest, message, data);
   }
   log?.error({ err: error }, "The MCP request failed");
   return new ProtocolError(ProtocolErrorCode.InternalError, "Internal error");

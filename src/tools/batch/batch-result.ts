@@ -1,10 +1,10 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { hasPersonalData, untrustedNote } from "../../contract/definition/field-annotations.ts";
-import type { Problem } from "../../contract/errors.ts";
+import { type Problem, toAgentError } from "../../contract/errors.ts";
 import { isCallName } from "../../contract/index.ts";
 import { getRecordSchema } from "../results/field-selection.ts";
 import type { ToolData } from "../results/read.ts";
-import { createResultInForm, describeProblem, formatText } from "../results/results.ts";
+import { createResultInForm, formatText } from "../results/results.ts";
 import type { ToolSettings } from "../settings.ts";
 
 /** What became of a call of a batch. */
@@ -43,12 +43,12 @@ function countRows(rows: readonly BatchRow[]): string {
 function formatRow({ call, tool, outcome }: BatchRow): string {
   const head = `${call} ${tool} ${outcome.status.replace("_", " ")}`;
   if (outcome.status === "done") return `${head}: ${formatText(outcome.toolData, outcome.toolData.notes)}`;
-  return outcome.status === "failed" ? `${head}: ${JSON.stringify(describeProblem(outcome.problem))}` : head;
+  return outcome.status === "failed" ? `${head}: ${JSON.stringify(toAgentError(outcome.problem))}` : head;
 }
 
 function toStructured({ call, tool, outcome }: BatchRow) {
   const head = { call, tool, status: outcome.status };
-  if (outcome.status === "failed") return { ...head, error: describeProblem(outcome.problem) };
+  if (outcome.status === "failed") return { ...head, error: toAgentError(outcome.problem) };
   if (outcome.status !== "done") return head;
   const { data, page, notes } = outcome.toolData;
   return { ...head, ...(notes.length > 0 ? { notes } : {}), data, ...(page ? { page } : {}) };

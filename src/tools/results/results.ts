@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { hasPersonalData, untrustedNote } from "../../contract/definition/field-annotations.ts";
 import { createResourceLinks } from "../../contract/definition/resource.ts";
-import type { Problem } from "../../contract/errors.ts";
+import { type Problem, toAgentError } from "../../contract/errors.ts";
 import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
 import { getRecordSchema } from "./field-selection.ts";
@@ -84,10 +84,5 @@ export function formatText({ data, page, total }: ToolData, notes: readonly stri
  * that against the schema of success.
  */
 export function createErrorResult(problem: Problem): CallToolResult {
-  return { isError: true, content: [{ type: "text", text: JSON.stringify({ error: describeProblem(problem) }) }] };
-}
-
-/** Returns a problem as agents see it. */
-export function describeProblem({ code, message, details, remediation }: Problem) {
-  return { code, message, ...(details ? { details } : {}), next: remediation };
+  return { isError: true, content: [{ type: "text", text: JSON.stringify({ error: toAgentError(problem) }) }] };
 }
