@@ -11,7 +11,7 @@ const slow = [
   "test/store/{copy,postgres*,rolling}.test.ts",
   "test/telemetry/shutdown.test.ts",
   "test/tools/command.test.ts",
-  "test/upstream/{doctor,faults,thousand,wrong-configurations}.test.ts",
+  "test/upstream/{doctor,faults,unreliable-service,wrong-configurations}.test.ts",
 ];
 
 /** Folders whose tests run in one process and wait for nothing: `npm run test:quick`. */

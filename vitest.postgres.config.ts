@@ -29,7 +29,7 @@ const suites = [
 /** Tests that run the built program on its own files, or choose their database themselves. */
 const onTheirOwn = [
   "test/*/commands.test.ts",
-  "test/crash/{database-away,full-disk}.test.ts",
+  "test/crash/{database-outage,full-disk}.test.ts",
   "test/portal/simulate.test.ts",
   "test/telemetry/shutdown.test.ts",
   "test/upstream/doctor.test.ts",

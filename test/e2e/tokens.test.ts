@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { browsers } from "../resources/browsers.ts";
+import { browsers } from "../resources/resource-clients.ts";
 import { send } from "../support/clients/raw-http.ts";
 import { type Home, openHome } from "../support/processes/program.ts";
 import type { TestServer } from "../support/servers/test-server.ts";

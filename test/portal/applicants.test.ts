@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
-import { actAt, lastEntries, loadRow } from "./act.ts";
+import { actAt, lastEntries, loadRow } from "./portal-actions.ts";
 
 const noor = { email: "Noor@example.org", name: "Noor Haddad" };
 

@@ -3,7 +3,7 @@ import type { AssignmentStatus } from "../../src/contract/assignments.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
-import { actAt, lastEntries } from "./act.ts";
+import { actAt, lastEntries } from "./portal-actions.ts";
 
 const statuses: readonly AssignmentStatus[] = [
   "assigned",

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
-import { actAt, lastEntries } from "./act.ts";
+import { actAt, lastEntries } from "./portal-actions.ts";
 
 test("feedback is prepared by staff, hidden until it is released by a token", async ({ server }) => {
   const act = actAt(server);

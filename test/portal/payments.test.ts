@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import type { PaymentStatus } from "../../src/contract/payments.ts";
 import { type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
-import { actAt, lastEntries, loadRow } from "./act.ts";
+import { actAt, lastEntries, loadRow } from "./portal-actions.ts";
 
 async function owing(server: TestServer, status: PaymentStatus = "pending") {
   const { programId } = await server.seed.program({ feeRequired: true, currency: "EUR" });

@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
-import { actAt, lastEntries, loadRow } from "./act.ts";
+import { actAt, lastEntries, loadRow } from "./portal-actions.ts";
 
 type Criterion = Row<"rubrics">["criteria"][number];
 

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { tenantTest as test } from "../support/servers/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
-import { actAt, lastEntries, loadRow } from "./act.ts";
+import { actAt, lastEntries, loadRow } from "./portal-actions.ts";
 
 test("staff ask for a supplement", async ({ server }) => {
   const act = actAt(server);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { browsers, notificationWindowMs } from "../resources/browsers.ts";
+import { browsers, notificationWindowMs } from "../resources/resource-clients.ts";
 import { clients, type Human, type ToolClient } from "../support/clients/clients.ts";
 import { type Ending, startProcess } from "../support/processes/processes.ts";
 import type { TestServer } from "../support/servers/test-server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
-import { type Browser, browsers, catchRefusal, connectBrowser } from "./browsers.ts";
+import { type Browser, browsers, catchRefusal, connectBrowser } from "./resource-clients.ts";
 
 type Chosen = Record<string, string>;
 

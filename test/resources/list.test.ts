@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { tenantTest as test } from "../support/servers/test-server.ts";
-import { browsers, catchRefusal, connectBrowser } from "./browsers.ts";
+import { browsers, catchRefusal, connectBrowser } from "./resource-clients.ts";
 
 interface Entry {
   readonly uri: string;

@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import { type CallName, callNames, operations } from "../../src/contract/index.ts";
 import { openTestServer, tenantTest as test } from "../support/servers/test-server.ts";
-import { browsers, catchRefusal, connectBrowser } from "./browsers.ts";
+import { browsers, catchRefusal, connectBrowser } from "./resource-clients.ts";
 
 const names = [
   "triage_new_submissions",

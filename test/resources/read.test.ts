@@ -4,7 +4,7 @@ import { expandResource } from "../../src/contract/definition/resource.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { listAudit } from "../support/data/state.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
-import { browsers, catchRefusal, connectBrowser } from "./browsers.ts";
+import { browsers, catchRefusal, connectBrowser } from "./resource-clients.ts";
 
 const reads = operationNames.filter((name) => operations[name].effect === "read");
 

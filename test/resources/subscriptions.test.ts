@@ -7,7 +7,7 @@ import { ownDatabase } from "../support/database/database.ts";
 import { recordStatements } from "../support/database/statements.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
-import { browsers, catchRefusal, connectBrowser, waitForLateNotifications } from "./browsers.ts";
+import { browsers, catchRefusal, connectBrowser, waitForLateNotifications } from "./resource-clients.ts";
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
   test("is notified of a change made over REST", async ({ server }) => {

@@ -2,7 +2,7 @@ import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
-import { browsers } from "../resources/browsers.ts";
+import { browsers } from "../resources/resource-clients.ts";
 import { listTools, openGateway, postMcp, toolNames } from "../support/servers/gateway.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
-import { browsers } from "../resources/browsers.ts";
+import { browsers } from "../resources/resource-clients.ts";
 import { clientsOverHttp, readConfirmation, readError, type ToolResult } from "../support/clients/clients.ts";
 import { send } from "../support/clients/raw-http.ts";
 import {

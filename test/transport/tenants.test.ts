@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
-import { browsers } from "../resources/browsers.ts";
+import { browsers } from "../resources/resource-clients.ts";
 import { clientsOverHttp, readConfirmation, readError } from "../support/clients/clients.ts";
 import { personFieldIds } from "../support/data/seed-factory.ts";
 import {

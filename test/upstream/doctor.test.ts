@@ -10,7 +10,7 @@ import { operations } from "../../src/contract/index.ts";
 import { validateInput } from "../../src/pipeline/steps/validate.ts";
 import { openHome } from "../support/processes/program.ts";
 import { selfSigned } from "../support/servers/certificate.ts";
-import { examine, failures, listening } from "./examine.ts";
+import { examine, failures, listening } from "./run-doctor.ts";
 import { openService } from "./service.ts";
 
 test("there is a cheap read for every read scope", () => {

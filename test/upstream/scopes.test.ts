@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { browsers, waitForLateNotifications } from "../resources/browsers.ts";
+import { browsers, waitForLateNotifications } from "../resources/resource-clients.ts";
 import { TestClock } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { openAgent } from "./agent.ts";

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Home, openHome } from "../support/processes/program.ts";
-import { examine, failures, listening } from "./examine.ts";
+import { examine, failures, listening } from "./run-doctor.ts";
 import { openService, type Service } from "./service.ts";
 
 type Variables = Record<string, string>;

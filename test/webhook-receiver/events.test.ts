@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { type EventType, events } from "../../src/contract/events.ts";
-import { browsers, catchRefusal, connectBrowser, waitForLateNotifications } from "../resources/browsers.ts";
+import { browsers, catchRefusal, connectBrowser, waitForLateNotifications } from "../resources/resource-clients.ts";
 import { clients, readError, type ToolClient } from "../support/clients/clients.ts";
 import { listAudit } from "../support/data/state.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";

@@ -9,7 +9,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { workflowNames } from "../../src/contract/index.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { ownToolNames } from "../../src/tools/catalog/own-tools.ts";
-import { browsers, connectBrowser, waitForLateNotifications } from "../resources/browsers.ts";
+import { browsers, connectBrowser, waitForLateNotifications } from "../resources/resource-clients.ts";
 import { clients, readError, type ToolClient } from "../support/clients/clients.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
