@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
@@ -54,6 +54,8 @@ export async function bundleProgram(folder: string): Promise<void> {
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
   });
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  // Files for browsers, which `pages/assets.ts` reads beside itself.
+  cpSync(join(root, "src/pages/assets"), join(folder, "assets"), { recursive: true });
   writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), licencesOf(modules));
 }
 

@@ -14,6 +14,8 @@ const spreading = {
   callerId: "the caller of MCP",
 } as const;
 
+const peoples = "of the people who sign in and their applications: read before the tenant is known, few rows";
+
 /**
  * Tables that every server holds completely, because they are small, rarely change, or are read before the tenant is
  * known.
@@ -22,6 +24,20 @@ export const whole: Readonly<Record<string, string>> = {
   tokens: "found by the digest of a token, before its tenant is known; some rows for each tenant",
   settings: "the key from which secrets are derived, and a row for each process",
   migrations: "a row for each step of the schema",
+  users: peoples,
+  userLinks: peoples,
+  userSessions: peoples,
+  userCredentials: peoples,
+  userPasskeys: peoples,
+  verifications: peoples,
+  signingKeys: peoples,
+  oauthClients: peoples,
+  oauthResources: peoples,
+  oauthClientResources: peoples,
+  oauthRefreshTokens: peoples,
+  oauthAccessTokens: peoples,
+  oauthConsents: peoples,
+  oauthClientAssertions: peoples,
 };
 
 export interface DistributedTable extends StoredTable {

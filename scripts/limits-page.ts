@@ -10,6 +10,13 @@ import { maxPlanned, maxSkipped } from "../src/domain/assignment-plan.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
 import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";
 import { maxExportAttempts as exportAttempts, exportConcurrency as exportLanes } from "../src/exports/worker.ts";
+import {
+  attemptWindowMinutes,
+  maxAttempts,
+  maxPasswordChars,
+  minPasswordChars,
+  sessionHours,
+} from "../src/identity/limits.ts";
 import { maxLogTextChars } from "../src/lib/mask.ts";
 import { mailRetryDelaysMs as mailDelaysMs } from "../src/mail/retry-schedule.ts";
 import { maxMessages } from "../src/mail/smtp-transport.ts";
@@ -18,6 +25,7 @@ import { maxChanges, maxFeedWatchers } from "../src/pipeline/change-feed.ts";
 import { maxLimitedTokens } from "../src/pipeline/rate-limiter.ts";
 import { maxIssues } from "../src/pipeline/steps/validate.ts";
 import { sessionBounds } from "../src/pipeline/tokens/session-registry.ts";
+import { firstLinkHours, userLinkHours } from "../src/pipeline/users/user-admin.ts";
 import { maxValues } from "../src/resources/complete.ts";
 import { maxArgumentChars } from "../src/resources/prompts.ts";
 import { maxFollowed } from "../src/resources/subscriber.ts";
@@ -38,6 +46,7 @@ import { getMessagesPerMinute, maxBatch } from "../src/transport/http/mcp-admiss
 import { maxMetricsConnections } from "../src/transport/http/metrics-server.ts";
 import { httpTimeouts, maxHeaderBytes } from "../src/transport/http/server.ts";
 import { bodyTimeoutMs, maxEventBytes } from "../src/transport/http/webhook-receiver.ts";
+import { maxFormBytes } from "../src/transport/people/people-app.ts";
 import { maxAnswerChars } from "../src/transport/sessions/elicitations.ts";
 import { maxStreams, maxStreamsPerCaller, maxUnread } from "../src/transport/sessions/listen.ts";
 import { sessionMs } from "../src/transport/sessions/sessions.ts";
@@ -89,6 +98,27 @@ function set(name: Numeric, written: (value: number) => string): string {
 }
 
 const sections: Readonly<Record<string, readonly Row[]>> = {
+  "People who sign in": [
+    [
+      `Attempts to sign in to one account within ${time(attemptWindowMinutes * 60_000)}, whether or not it exists`,
+      count(maxAttempts.account),
+      "429; passkeys keep working",
+    ],
+    [
+      `Attempts from one address (IPv6: from one /64) within ${time(attemptWindowMinutes * 60_000)}, links included`,
+      count(maxAttempts.address),
+      "429",
+    ],
+    ["A password", `${count(minPasswordChars)} to ${count(maxPasswordChars)} characters`, "422"],
+    ["Time without a request in a session", time(sessionHours * 3_600_000), "the session ends"],
+    [
+      "Lifetime of a link for an invitation or a lost password",
+      time(userLinkHours * 3_600_000),
+      "the link does not work",
+    ],
+    ["Lifetime of the link for the first account", time(firstLinkHours * 3_600_000), "the next start prints another"],
+    ["A form's body", bytes(maxFormBytes), "413"],
+  ],
   "HTTP, all callers together": [
     ["Open connections", set("maxConnections", count), "the server closes a further connection at once"],
     [

@@ -6,6 +6,7 @@ import { createDownloads } from "../pipeline/downloads.ts";
 import { createPipeline, type OperationPipeline } from "../pipeline/execute.ts";
 import { createLinkVerifier, createSignedUrls } from "../pipeline/signed-urls.ts";
 import { createTokenAdmin, type TokenAdmin } from "../pipeline/tokens/tokens.ts";
+import { createUserAdmin, type UserAdmin } from "../pipeline/users/user-admin.ts";
 import type { Retention } from "../retention/retention.ts";
 import { handlers } from "../service/index.ts";
 import { openBlobStore } from "../store/blobs/open-blob-store.ts";
@@ -21,6 +22,7 @@ import { loadPseudonymizer } from "../upstream/privacy/pseudonyms.ts";
 import { workflowRunners } from "../workflows/index.ts";
 import { type AppOptions, type CoreServices, openCoreServices } from "./core-services.ts";
 import type { PortalServices, StorageLocations, Webhooks } from "./embedded-wiring.ts";
+import { loadFirstBusiness } from "./first-business.ts";
 import { HttpServers } from "./http-servers.ts";
 import { instrumentPipeline } from "./instrumented-parts.ts";
 import { connectMcp } from "./mcp-wiring.ts";
@@ -39,6 +41,8 @@ export interface App {
   readonly content: BlobStore;
   readonly pipeline: OperationPipeline;
   readonly tokens: TokenAdmin;
+  /** Manages the people who sign in. */
+  readonly userAdmin: UserAdmin;
   readonly upstream: Upstream;
   readonly log: Log;
   /** The webhooks of the embedded service; a remote service sends its own. */
@@ -84,22 +88,20 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const { store, clock, log, telemetry } = services;
   const storage = await openBlobStore(config.filesBeside, config.bucket);
   const serverKey = createServerKeyLoader(config);
+  const access = { serverKey, userAdmin: createUserAdmin({ store, clock, loadFirstBusiness }) };
   const handlesOf = loadPseudonymizer(await store.secret("handles"));
-
   const remote = await createRemoteParts(config, services);
   const embedded = remote
     ? undefined
     : await createEmbeddedParts(config, serverKey, { ...storage, handlesOf }, services);
   const { webhooks, exports, portalServices, retention, membership, workers = [] } = embedded ?? {};
   const { circuitBreaker } = remote ?? {};
-
   const downloads = createDownloads({ ...storage, links: createLinkVerifier(store, clock), store, log });
   const readiness = createReadiness({ ...services, workers, serverKey, circuitBreaker });
   const { invitations } = portalServices ?? {};
   const servers = new HttpServers(config, { downloads, invitations, readiness: readiness.look, telemetry, log });
   const measured = { ...services, hasQueues: !remote, circuitBreaker, servers };
   const metricsEndpoint = createMetricsEndpoint(config.metrics, metrics, measured);
-
   const links = createSignedUrls(store, () => servers.getOrigin());
   const pipeline = createPipeline({ store, handlers, workflows: workflowRunners, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: pipeline.identify, log });
@@ -113,6 +115,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     content: storage.content,
     pipeline,
     tokens: createTokenAdmin(store, clock),
+    userAdmin: access.userAdmin,
     upstream,
     log,
     webhooks,
@@ -125,7 +128,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
       for (const worker of workers) worker.start();
     },
     joinOthers: async () => membership?.join(),
-    listen: () => servers.listen({ ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks }, services),
+    listen: () => servers.listen({ ...mcp, ...access, upstream, pipeline: rest, webhooks: remote?.webhooks }, services),
     serveMetrics: metricsEndpoint.open,
     reloadKeys: () => servers.reloadKeys(),
     connectStdio(token, transport) {

@@ -67,6 +67,12 @@ const branches: readonly Branch[] = [
     load: async () => (await import("./token.ts")).addToken,
   },
   {
+    name: "user",
+    description: "invite, list and remove people who sign in",
+    group: manage,
+    load: async () => (await import("./user.ts")).addUser,
+  },
+  {
     name: "gateway-key",
     description: "create keys for callers of MCP over HTTP",
     group: manage,

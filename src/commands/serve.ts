@@ -12,6 +12,7 @@ import { onBrokenPipe } from "./terminal/broken-pipe.ts";
 import { print } from "./terminal/output.ts";
 import { stopSignals } from "./terminal/signals.ts";
 import { issueProcessToken, loadLocalToken } from "./tokens/local-token.ts";
+import { formatUserLink } from "./user-link.ts";
 
 /**
  * Serves MCP over stdin and stdout until the client disconnects, beginning with the messages that `handshake` has
@@ -44,6 +45,8 @@ export async function serveHttp(config: Config): Promise<void> {
   await startWork(app);
   await serveMetrics(app, config);
   const { gatewayKeys, oauth, publicUrl = server.origin } = config;
+  const setup = await app.userAdmin.issueFirstLink();
+  const addresses = listAddresses(publicUrl, config, setup);
   // SIGHUP asks a daemon to read its files again. Without a key file, it means that the terminal was closed.
   if (gatewayKeys !== undefined) process.on("SIGHUP", () => app.reloadKeys());
   const drain = async () => {
@@ -53,11 +56,11 @@ export async function serveHttp(config: Config): Promise<void> {
   handleStopSignals(app, drain, gatewayKeys === undefined ? stopSignals : ["SIGINT", "SIGTERM"]);
   onBrokenPipe(() => undefined);
   if (gatewayKeys !== undefined || oauth) {
-    print(formatGatewayBanner(publicUrl, config));
+    print(formatGatewayBanner(addresses, config));
     return;
   }
   const token = isDemo(config) ? await loadLocalToken(app, config) : undefined;
-  print(formatBanner(publicUrl, config, token));
+  print(formatBanner(publicUrl, addresses, config, token));
 }
 
 /** Opens the program. Checks everything that could prevent serving before it creates any file. */
@@ -134,19 +137,22 @@ function handleStopSignals(
   return stop;
 }
 
-function listAddresses(origin: string, { baseUrl, webhookSecrets }: Config): string[] {
+/** @param setup - the secret of the first owner's link */
+function listAddresses(origin: string, { baseUrl, webhookSecrets }: Config, setup: string | undefined): string[] {
   // With a remote service, the product serves REST itself.
   const rest = baseUrl === undefined ? [`  REST  ${origin}/integrations/v1`] : [];
   const webhooks = [...(webhookSecrets?.keys() ?? [])].map((name) => `  Hooks ${origin}/webhooks/${name}`);
-  return [`programme-mcp ${version}`, `  Page  ${origin}/`, `  MCP   ${origin}/mcp`, ...rest, ...webhooks];
+  const first =
+    setup === undefined ? [] : [`  Setup ${formatUserLink(origin, setup)} (the first account; once, within a day)`];
+  return [`programme-mcp ${version}`, `  Page  ${origin}/`, `  MCP   ${origin}/mcp`, ...rest, ...webhooks, ...first];
 }
 
 /** Describes the credentials for MCP, if access tokens are not accepted. */
-function formatGatewayBanner(origin: string, config: Config): string {
+function formatGatewayBanner(addresses: readonly string[], config: Config): string {
   const { gatewayKeys, oauth } = config;
   const keys = gatewayKeys === undefined ? [] : ["  Keys  programme-mcp gateway-key create --name NAME"];
   const issuer = oauth ? [`  OAuth ${oauth.issuer}`] : [];
-  return `${[...listAddresses(origin, config), ...keys, ...issuer].join("\n")}\n`;
+  return `${[...addresses, ...keys, ...issuer].join("\n")}\n`;
 }
 
 /**
@@ -159,8 +165,7 @@ function formatTokenCommand({ database }: Config): string {
   return `${command} --database ${/\s/.test(database) ? JSON.stringify(database) : database}`;
 }
 
-function formatBanner(origin: string, config: Config, token: string | undefined): string {
-  const addresses = listAddresses(origin, config);
+function formatBanner(origin: string, addresses: readonly string[], config: Config, token?: string): string {
   if (token === undefined) {
     const made = config.baseUrl === undefined ? [`  Token ${formatTokenCommand(config)}`] : [];
     return `${[...addresses, ...made].join("\n")}\n`;

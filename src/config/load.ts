@@ -4,6 +4,7 @@ import { suggestWord } from "../lib/did-you-mean.ts";
 import { isLoopback } from "../lib/http/loopback.ts";
 import { type DatabaseLocation, parseDatabaseLocation, refusePassword } from "./database.ts";
 import type { Setting } from "./setting.ts";
+import { type SignInConfig, toSignInConfig } from "./sign-in.ts";
 import { type SettingName, settings, type table } from "./table.ts";
 import { refuseUnknownVariables } from "./unknown-variable.ts";
 import { UsageError } from "./usage-error.ts";
@@ -31,6 +32,8 @@ export interface Config
   readonly hasEvents: boolean;
   /** The issuer whose tokens MCP over HTTP accepts. */
   readonly oauth: OAuthConfig | undefined;
+  /** The external provider with which people sign in. */
+  readonly signIn: SignInConfig | undefined;
 }
 
 interface OAuthConfig {
@@ -122,6 +125,7 @@ function complete(values: Values, env: Environment): Config {
     allowedOrigins: [...(values.publicUrl ? [new URL(values.publicUrl).origin] : []), ...(values.allowedOrigins ?? [])],
     bucket: toBucketConfig(values),
     oauth: toOAuthConfig(values),
+    signIn: toSignInConfig(values),
     hasEvents: values.baseUrl === undefined || Boolean(values.webhookSecrets ?? values.webhookReaders),
   };
 }

@@ -10,6 +10,7 @@ import { listeningSettings } from "./listening.ts";
 import { mailSettings } from "./mail.ts";
 import { operationSettings } from "./operation.ts";
 import { commandNames, type Setting } from "./setting.ts";
+import { signInSettings } from "./sign-in.ts";
 import {
   baseUrl,
   boolean,
@@ -151,6 +152,7 @@ export const table = {
   },
   ...mailSettings,
   ...gatewaySettings,
+  ...signInSettings,
   token: {
     variable: "PROGRAMME_TOKEN",
     group: "Service",

@@ -5,7 +5,7 @@ import { problem } from "../contract/errors.ts";
 import { create_export } from "../contract/exports.ts";
 import type { Clock } from "../lib/clock.ts";
 import { withAudit } from "../pipeline/audit/with-audit.ts";
-import { isLive } from "../pipeline/steps/authenticate.ts";
+import { loadCurrentScopes } from "../pipeline/steps/authenticate.ts";
 import { authorize, authorizeInput } from "../pipeline/steps/authorize.ts";
 import { loadView } from "../pipeline/steps/redact.ts";
 import type { BlobContent, BlobStore, ExportLease, Spool, Store } from "../store/port.ts";
@@ -87,13 +87,14 @@ async function write(deps: JobDeps, { job, signal }: LeasedExport, spool: Spool)
 }
 
 /**
- * Loads the scopes of an export: those that its token had when it created the export and still has.
- * @throws Problem `invalid_token` when the token was revoked or has expired, `insufficient_scope`
+ * Loads the scopes of an export: those that its token or person had when it was created and still has.
+ * @throws Problem `invalid_token` when the token was revoked or has expired, or the person was disabled, `insufficient_scope`
  */
 async function loadScopes({ store, clock }: JobDeps, job: Job): Promise<ReadonlySet<Scope>> {
-  const token = job.tokenId === null ? undefined : await store.getToken(job.tokenId);
-  if (token?.businessId !== job.businessId || !isLive(token, clock.now())) throw problem("invalid_token");
-  const scopes = new Set(job.scopes).intersection(new Set(token.scopes));
+  const { tokenId, businessId } = job;
+  const current = tokenId === null ? undefined : await loadCurrentScopes(store, { businessId, tokenId }, clock.now());
+  if (!current) throw problem("invalid_token");
+  const scopes = new Set(job.scopes).intersection(current);
   authorize({ scopes }, create_export);
   authorizeInput({ scopes }, create_export, { persons: job.persons ?? undefined });
   return scopes;

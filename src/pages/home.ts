@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import type { User } from "../contract/access/roles.ts";
 import { renderPage } from "./layout.ts";
 
 /** The facts about this server that the start page shows. */
@@ -12,7 +13,7 @@ export interface HomeFacts {
 }
 
 /** Renders the page for people who open the server's address in a browser. It shows nothing of the data. */
-export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, requestOrigin: string) {
+export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, requestOrigin: string, user?: User) {
   const origin = publicUrl ?? requestOrigin;
   const mcp = `${origin}/mcp`;
   const rest = `${origin}/integrations/v1`;
@@ -22,6 +23,7 @@ export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, reques
         This server lets AI agents run calls for applications (grants, awards, fellowships): programmes, submissions,
         review rounds, reviewers and feedback, over the Model Context Protocol (MCP).
       </p>
+      ${user ? "" : html`<p><a class="button" href="/sign-in">Sign in</a></p>`}
       <h2>Addresses</h2>
       <dl>
         <dt>MCP, for AI clients</dt>
@@ -48,6 +50,7 @@ export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, reques
       ${renderExample(formatCommand(mcp, access))}
       <p>The program itself writes the settings of many clients; its help says how:</p>
       ${renderExample("programme-mcp config --help")}`,
+    { user },
   );
 }
 

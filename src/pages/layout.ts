@@ -1,53 +1,67 @@
-import { createHash } from "node:crypto";
-import { html, raw } from "hono/html";
+import { html } from "hono/html";
+import type { User } from "../contract/access/roles.ts";
+import { type Asset, styleAsset } from "./assets.ts";
 
-const style = [
-  ":root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }",
-  "body { margin: 0; }",
-  "main { max-width: 44rem; margin: 10vh auto 3rem; padding: 0 1rem; overflow-wrap: anywhere; }",
-  "h1, h2 { line-height: 1.2; }",
-  "h2 { margin-top: 2rem; font-size: 1.25rem; }",
-  // Browsers' default link colours are hard to read on dark backgrounds.
-  "a { color: inherit; }",
-  "dt { font-weight: 600; }",
-  "dd { margin: 0 0 0.5rem; }",
-  "code, pre { font: 0.9rem/1.5 ui-monospace, monospace; }",
-  "pre { padding: 0.75rem 1rem; white-space: pre-wrap; border: 1px solid; border-radius: 0.25rem; }",
-  "button { font: inherit; padding: 0.5rem 1.5rem; cursor: pointer; }",
-  ":focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }",
-].join("\n");
-
-/** Headers of every page. They prevent requests to other origins and keep addresses with secrets out of referrers. */
+/**
+ * Headers of every page. They allow nothing but this server's own files and forms, and keep addresses with secrets out
+ * of other servers' logs.
+ */
 export const pageHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-security-policy": [
     "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join("; "),
-  "referrer-policy": "no-referrer",
+  // A form's request names its origin, which the check against forged requests needs.
+  "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "x-robots-tag": "noindex",
 };
 
+export interface PageLayout {
+  /** The person who is signed in: the page gets the bar with the way to the account and out. */
+  readonly user?: User | undefined;
+  readonly script?: Asset | undefined;
+}
+
 /** Renders a page. The content is already escaped. */
-export function renderPage(title: string, content: unknown) {
+export function renderPage(title: string, content: unknown, { user, script }: PageLayout = {}) {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <style>${raw(style)}</style>
+        <link rel="stylesheet" href="${styleAsset.path}" />
+        ${script ? html`<script src="${script.path}" type="module"></script>` : ""}
       </head>
       <body>
+        ${user ? renderBar(user) : ""}
         <main>
           <h1>${title}</h1>
           ${content}
         </main>
       </body>
     </html>`;
+}
+
+function renderBar({ name, email }: User) {
+  return html`<header class="bar">
+    <a href="/">programme-mcp</a>
+    <a href="/account">${name || email}</a>
+    <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
+  </header>`;
+}
+
+/** Renders a message about what was done, or what went wrong, which screen readers read first. */
+export function renderNotice(text: string, kind: "done" | "error") {
+  return kind === "error"
+    ? html`<p class="notice error" role="alert">${text}</p>`
+    : html`<p class="notice" role="status">${text}</p>`;
 }

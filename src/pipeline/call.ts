@@ -5,7 +5,7 @@ import type { PageMeta } from "../contract/definition/page.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import type { Handlers, Links } from "../store/handler-context.ts";
+import type { Caller, Handlers, Links } from "../store/handler-context.ts";
 import type { Actor, ConsumedNonce, Store } from "../store/port.ts";
 import type { AuditedCall } from "./audit/entries.ts";
 import type { Failure } from "./failure.ts";
@@ -34,6 +34,8 @@ export interface Call {
   readonly operation: CallName;
   /** The bearer token, if one was given. */
   readonly token: string | undefined;
+  /** The caller, if the request was authenticated before: a person who is signed in. */
+  readonly caller?: Caller | undefined;
   readonly parts: InputParts;
   /**
    * Reads the body that replaces the one in `parts`. It runs after the call is authorized.

@@ -6,10 +6,13 @@ import type { EffectOf, HandledName, Input, Result } from "../contract/index.ts"
 import type { PortalActionInput, PortalActionName, PortalActionResult } from "../contract/portal.ts";
 import type { AuditNarrowing, Reader, Transaction } from "./port.ts";
 
-/** The authenticated caller: a token of one tenant. */
+/** The authenticated caller: a token of one tenant, or a person who is signed in. */
 export interface Caller {
   readonly businessId: string;
+  /** The id of the token; of the person if the call needs no token. Rate and idempotency keys are counted by it. */
   readonly tokenId: string;
+  /** The person who acts. */
+  readonly userId?: string;
   readonly scopes: ReadonlySet<Scope>;
 }
 

@@ -6,6 +6,7 @@ import type { EventPayload } from "../contract/events.ts";
 import type { Peers } from "./coordination/peers.ts";
 import type { PermitGrant, PermitRequest } from "./coordination/rate-limit-leases.ts";
 import type { SessionStore } from "./coordination/session-store.ts";
+import type { UserStore } from "./people/user-store.ts";
 import type { EventFilter, Inbox, LogEntry } from "./queues/event-log.ts";
 import type { Outbox } from "./queues/outbox.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
@@ -174,6 +175,8 @@ export interface PipelineTransaction extends Transaction {
    * @returns undefined if there is none, or it is revoked
    */
   changeToken(tokenId: string, patch: TokenPatch): Promise<TokenChange | undefined>;
+  /** The people who sign in, as part of this transaction. */
+  readonly users: UserStore;
   /** Cancels the pending deliveries of a webhook endpoint. */
   cancelDeliveries(endpointId: string): Promise<void>;
   /**
@@ -338,6 +341,7 @@ export interface Store {
   readonly mailQueue: MailQueue;
   readonly sessions: SessionStore;
   readonly peers: Peers;
+  readonly users: UserStore;
 
   /**
    * Fills an empty database, while no other process does the same. Returns false, without running `work`, if the

@@ -12,6 +12,8 @@ import { createSessionStore } from "./coordination/sql-session-store.ts";
 import { createStatements, type Db, type PreparedStatement, prepareQuery, tokenCodec } from "./database.ts";
 import { createNestedEngine, type Engine } from "./engine.ts";
 import { readMigrationStatus } from "./migrations/migrate.ts";
+import { createUserStore } from "./people/sql-user-store.ts";
+import type { UserStore } from "./people/user-store.ts";
 import type {
   Actor,
   Business,
@@ -48,6 +50,7 @@ class SqlStore implements Store {
   readonly mailQueue: MailQueue;
   readonly sessions: SessionStore;
   readonly peers: Peers;
+  readonly users: UserStore;
   readonly #engine: Engine;
   readonly #read: Db;
   readonly #masterKey: Buffer;
@@ -67,6 +70,7 @@ class SqlStore implements Store {
     this.mailQueue = createMailQueue(read, transact);
     this.sessions = createSessionStore(engine);
     this.peers = createPeers(engine);
+    this.users = createUserStore(engine);
     const lastCommitNumber = prepareQuery(
       read.selectFrom("tenantSequences").select("commitNumber").where("businessId", "=", ""),
     );

@@ -8,6 +8,9 @@ import { getSubmissionId } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import { insertAudit } from "./audit.ts";
 import { createSource, type Db, type Source } from "./database.ts";
+import { createNestedEngine } from "./engine.ts";
+import { createUserStore } from "./people/sql-user-store.ts";
+import type { UserStore } from "./people/user-store.ts";
 import type { Actor, Change, ExportLease, MailLease, PipelineTransaction, StoredAnswer } from "./port.ts";
 import { type ReaderDeps, SqlReader } from "./queries/reader.ts";
 import { holdEndpoints } from "./queues/delivery-leases.ts";
@@ -113,6 +116,10 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
 
   changeToken(tokenId: string, patch: TokenPatch): Promise<TokenChange | undefined> {
     return changeToken(this.db, this.businessId, tokenId, patch);
+  }
+
+  get users(): UserStore {
+    return createUserStore(createNestedEngine(this.db));
   }
 
   async appendAudit(entries: readonly AuditEntry[]): Promise<void> {

@@ -15,8 +15,9 @@ export const direction = {
   workflows: ["contract", "domain", "upstream", "lib"],
   tools: ["contract", "domain", "upstream", "approvals", "lib"],
   resources: ["contract", "upstream", "approvals", "lib"],
+  identity: ["contract", "pipeline", "port", "lib"],
   pages: ["contract", "lib"],
-  transport: ["contract", "pipeline", "upstream", "tools", "resources", "pages", "lib"],
+  transport: ["contract", "pipeline", "upstream", "tools", "resources", "pages", "identity", "lib"],
   webhooks: ["contract", "pipeline", "port", "lib"],
   exports: ["contract", "pipeline", "port", "lib"],
   mail: ["contract", "pipeline", "port", "lib"],
@@ -38,6 +39,7 @@ export const direction = {
     "tools",
     "resources",
     "pages",
+    "identity",
     "transport",
     "webhooks",
     "exports",
@@ -65,6 +67,7 @@ export const portFiles = [
   "store/queues/outbox.ts",
   "store/queues/event-log.ts",
   "store/coordination/session-store.ts",
+  "store/people/user-store.ts",
 ];
 
 /** Packages that only these folders may import. A name that ends in a slash is a scope. */
@@ -74,7 +77,9 @@ export const confined: Readonly<Record<string, readonly Folder[]>> = {
   pgpass: ["store"],
   "pg-connection-string": ["lib", "store"],
   "@aws-sdk/": ["store"],
-  kysely: ["store"],
+  kysely: ["port", "store"],
+  "better-auth": ["identity"],
+  "@better-auth/": ["identity"],
   "@modelcontextprotocol/": ["tools", "resources", "transport"],
   undici: ["upstream", "webhooks"],
   hono: ["pages", "transport"],

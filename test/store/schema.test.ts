@@ -9,6 +9,7 @@ import {
   type Source,
   tokenCodec,
 } from "../../src/store/database.ts";
+import { tables as peopleTables } from "../../src/store/migrations/019_people.ts";
 import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import type { Query } from "../../src/store/port.ts";
 import { createCodec } from "../../src/store/queries/codec.ts";
@@ -63,6 +64,8 @@ test("every key and index begins with the tenant, except in the listed tables", 
   const global = ["businesses", "settings", "migrations", "permits", "tokens(tokenId)", "tokens(sha256)"];
   // Sessions are their callers', who may be of no tenant that is known here.
   global.push("sessions(callerId)", "sessionAnswers(callerId)");
+  // People and their applications are known by their sessions, tokens and addresses before their tenant is.
+  global.push(...Object.keys(peopleTables));
   // Workers serve all tenants: by these they find what waits and what is over.
   const exceptions = new Set([...global, "exports(createdAt)", "exportRuns(keptUntil)", "invitations(sha256)"]);
   const found: string[] = [];

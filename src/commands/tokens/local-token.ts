@@ -1,8 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import type { App } from "../../app/app.ts";
+import { loadFirstBusiness } from "../../app/first-business.ts";
 import type { Config } from "../../config/load.ts";
 import { tokenPattern } from "../../contract/access/token-format.ts";
-import { issueToken, loadFirstBusiness, ordinaryScopes } from "./tokens.ts";
+import { issueToken, ordinaryScopes } from "./tokens.ts";
 
 /** Issues a token for this process only. It is never shown. */
 export async function issueProcessToken(app: App): Promise<{ token: string; revoke(): Promise<void> }> {

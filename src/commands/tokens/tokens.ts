@@ -1,3 +1,4 @@
+import { loadFirstBusiness } from "../../app/first-business.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { excludeSensitiveScopes, isScope, readScopes, type Scope, scopes } from "../../contract/access/scopes.ts";
 import { visibleTokenChars } from "../../contract/access/token-format.ts";
@@ -43,15 +44,6 @@ export async function issueToken(store: Store, request: TokenRequest): Promise<I
   };
   await store.insertToken(row);
   return { tokenId: row.tokenId, token, businessId: row.businessId, scopes: row.scopes };
-}
-
-/** Returns the oldest organisation, and creates one if there is none. */
-export async function loadFirstBusiness(store: Store): Promise<string> {
-  const [business] = await store.listBusinesses();
-  if (business) return business.businessId;
-  const made = { businessId: createId("biz"), name: "My organisation", createdAt: new Date().toISOString() };
-  await store.insertBusiness(made);
-  return made.businessId;
 }
 
 /**

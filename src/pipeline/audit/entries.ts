@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { User, type UserChange } from "../../contract/access/roles.ts";
 import { Token, type TokenChange } from "../../contract/access/tokens.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
 import { getAnnotation, hasPersonalData } from "../../contract/definition/field-annotations.ts";
@@ -38,9 +39,13 @@ export interface AuditContext
 
 /** Returns the audit context of a call. */
 export function toAuditContext({ caller, operation, requestId, input, now }: AuditedCall): AuditContext {
-  const { businessId, tokenId } = caller;
+  const { businessId, tokenId, userId } = caller;
   const reason = typeof input["reason"] === "string" ? input["reason"] : null;
-  return { businessId, actorType: "token", actorId: tokenId, tokenId, requestId, action: operation.audit, reason, now };
+  const actor =
+    userId === undefined
+      ? ({ actorType: "token", actorId: tokenId, tokenId } as const)
+      : ({ actorType: "user", actorId: userId, tokenId: tokenId === userId ? null : tokenId } as const);
+  return { businessId, ...actor, requestId, action: operation.audit, reason, now };
 }
 
 /** Columns that change with every write. */
@@ -77,6 +82,21 @@ export function createTokenEntry(context: AuditContext, { before, after }: Token
     submissionId: null,
     status: null,
     changes: listDifferencesIn(Token.shape, before, after),
+    reason: context.reason,
+  };
+}
+
+/** Returns the entry of a change to a person who signs in. */
+export function createUserEntry(context: AuditContext, { before, after }: UserChange): AuditEntry {
+  return {
+    ...createEntryBase(context),
+    action: context.action,
+    entityType: "user",
+    entityId: (after ?? before)?.userId ?? null,
+    programId: null,
+    submissionId: null,
+    status: null,
+    changes: listDifferencesIn(User.shape, before, after),
     reason: context.reason,
   };
 }

@@ -1,3 +1,5 @@
+import { getUserScopes, type User } from "../../contract/access/roles.ts";
+import type { Scope } from "../../contract/access/scopes.ts";
 import { tokenPattern } from "../../contract/access/token-format.ts";
 import type { Token } from "../../contract/access/tokens.ts";
 import { problem } from "../../contract/errors.ts";
@@ -32,7 +34,25 @@ function toCaller(token: Token): Caller {
   return caller;
 }
 
+/** Returns the caller for a person who is signed in. */
+export function toUserCaller(user: User): Caller {
+  const { businessId, userId } = user;
+  return { businessId, tokenId: userId, userId, scopes: getUserScopes(user) };
+}
+
+/** Returns the scopes that a caller's token or person has now. Undefined if it may do nothing any more. */
+export async function loadCurrentScopes(
+  store: Store,
+  { businessId, tokenId }: Pick<Caller, "businessId" | "tokenId">,
+  now: Date,
+): Promise<ReadonlySet<Scope> | undefined> {
+  const token = await store.getToken(tokenId);
+  if (token) return token.businessId === businessId && isLive(token, now) ? new Set(token.scopes) : undefined;
+  const user = await store.users.get(tokenId);
+  return user?.businessId === businessId && user.disabledAt === null ? getUserScopes(user) : undefined;
+}
+
 /** Returns whether a token is neither revoked nor expired. */
-export function isLive({ revokedAt, expiresAt }: Token, now: Date): boolean {
+function isLive({ revokedAt, expiresAt }: Token, now: Date): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now.toISOString());
 }

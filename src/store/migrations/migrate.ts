@@ -15,6 +15,7 @@ import * as exportPrivacy from "./012_export_privacy.ts";
 import * as auditLookup from "./013_audit_lookup.ts";
 import * as tenantSequences from "./014_tenant_sequences.ts";
 import * as approvals from "./018_approvals.ts";
+import * as people from "./019_people.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
@@ -43,6 +44,7 @@ export const migrations: Migrations = {
   "013_audit_lookup": auditLookup,
   "014_tenant_sequences": tenantSequences,
   "018_approvals": approvals,
+  "019_people": people,
 };
 
 export interface MigrationStatus {

@@ -6,6 +6,9 @@ import type { InvitationSummary, Invitations } from "../../pipeline/invitations.
 import { getClientAddress } from "./client-address.ts";
 import { createMinuteCounter } from "./minute-counter.ts";
 
+/** The page's address has the secret, so its own form hides it too. */
+const headers = { ...pageHeaders, "referrer-policy": "no-referrer" };
+
 /** The path of invitations; a link's secret follows it. */
 export const invitationPath = "/invitations";
 
@@ -19,10 +22,10 @@ export function createInvitationApp(invitations: Invitations): Hono<{ Bindings: 
   const counter = createMinuteCounter(requestsPerMinute, maxAddresses);
   app.use("*", async (context, next) => {
     if (!counter.count(getClientAddress(context.env.incoming.socket.remoteAddress))) {
-      return context.text("Too many requests", 429, { ...pageHeaders, "retry-after": "60" });
+      return context.text("Too many requests", 429, { ...headers, "retry-after": "60" });
     }
     await next();
-    for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
+    for (const [name, value] of Object.entries(headers)) context.header(name, value);
     return undefined;
   });
   app.get("/:secret", async (context) => {

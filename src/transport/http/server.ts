@@ -7,11 +7,14 @@ import { cors } from "hono/cors";
 import { createId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Surface, Telemetry } from "../../lib/telemetry.ts";
+import { assetsPath, findAsset } from "../../pages/assets.ts";
 import { type HomeFacts, renderHomePage } from "../../pages/home.ts";
 import { pageHeaders } from "../../pages/layout.ts";
 import type { Downloads } from "../../pipeline/downloads.ts";
 import type { Invitations } from "../../pipeline/invitations.ts";
 import type { ProtectedResource } from "../auth/protected-resource.ts";
+import { findSignedIn, type PageContext, type PeopleServices } from "../people/browser-request.ts";
+import { addPeopleRoutes } from "../people/people-app.ts";
 import { type RestHandler, refuseBusy, restPath } from "../rest/rest.ts";
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { limitConnections } from "./connections.ts";
@@ -45,6 +48,8 @@ export interface HttpSurfaces {
   readonly webhooks?: WebhookHandler | undefined;
   /** Content of the page at `/`, if there is one. */
   readonly home?: HomeFacts;
+  /** The people who sign in, and their pages. */
+  readonly people?: PeopleServices;
   /** The metadata document that names the issuer of tokens for MCP, if there is one. */
   readonly resource?: ProtectedResource | undefined;
   readonly readiness: () => Promise<Readiness>;
@@ -193,7 +198,7 @@ function isBelow(path: string, url = ""): boolean {
 }
 
 function createApp(
-  { mcp, invitations, resource, home, log }: HttpSurfaces,
+  { mcp, invitations, resource, home, people, log }: HttpSurfaces,
   work: ConcurrencyLimiter,
 ): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -204,7 +209,9 @@ function createApp(
   });
   const getRequestId = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
   if (mcp) app.all(mcpPath, (context) => mcp.fetch(context.req.raw, context.env.incoming as IncomingMessage));
-  if (home) app.get("/", (context) => answerHome(context, home));
+  if (home) app.get("/", (context) => answerHome(context, home, people));
+  if (people) addPeopleRoutes(app, people);
+  app.get(`${assetsPath}/:name`, answerAsset);
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
   for (const path of resource?.paths ?? []) {
     app.use(path, cors());
@@ -217,13 +224,26 @@ function createApp(
   return app;
 }
 
+/** Browsers keep an asset for ever: its path changes with its content. */
+function answerAsset(context: Context): Response | Promise<Response> {
+  const asset = findAsset(context.req.path);
+  if (!asset) return context.notFound();
+  const caching = { "cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff" };
+  return context.body(asset.body, 200, { ...caching, "content-type": asset.contentType });
+}
+
 /** Shows the home page to browsers, which ask for HTML; answers programs with 404. */
-function answerHome(context: Context, home: HomeFacts): Response | Promise<Response> {
+async function answerHome(
+  context: PageContext,
+  home: HomeFacts,
+  people: PeopleServices | undefined,
+): Promise<Response> {
   const type = accepts(context, { header: "Accept", supports: ["text/html"], default: "" });
   if (type !== "text/html") return context.notFound();
   for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
   context.header("vary", "accept");
-  return context.html(renderHomePage(home, new URL(context.req.url).origin));
+  const signedIn = people && (await findSignedIn(people, context));
+  return context.html(renderHomePage(home, new URL(context.req.url).origin, signedIn?.user));
 }
 
 function formatUrlHost(host: string): string {

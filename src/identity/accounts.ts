@@ -1,0 +1,272 @@
+import type { User } from "../contract/access/roles.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { FirstOwner, UserAdmin } from "../pipeline/users/user-admin.ts";
+import type { Store } from "../store/port.ts";
+import { type AttemptLimiter, createAttemptLimiter } from "./attempts.ts";
+import { type Auth, type AuthOptions, createAuth, providerId } from "./auth.ts";
+import { authPath } from "./limits.ts";
+
+/** A request of a browser: the origin by which it knows this server, and the address that it comes from. */
+export interface BrowserRequest {
+  readonly origin: string;
+  readonly headers: Headers;
+  readonly address: string;
+}
+
+/** A person who is signed in, and the session. */
+export interface SignedIn {
+  readonly user: User;
+  readonly sessionId: string;
+}
+
+/** The result of an attempt. `cookies` are values of `Set-Cookie`. A refusal does not say whether an account exists. */
+export type SignInAttempt =
+  | { readonly ok: true; readonly cookies: readonly string[] }
+  | { readonly ok: false; readonly retryAfterSeconds?: number | undefined };
+
+export interface UserSession {
+  readonly sessionId: string;
+  readonly createdAt: Date;
+  readonly userAgent: string;
+  readonly isCurrent: boolean;
+}
+
+export interface Passkey {
+  readonly passkeyId: string;
+  readonly name: string;
+  readonly createdAt: Date | undefined;
+}
+
+/** Signs people in and out, and manages their own sessions, passwords and passkeys. */
+export interface Accounts {
+  /** Returns the person of a request's session. Undefined without a session that is valid now. */
+  authenticate(request: BrowserRequest): Promise<SignedIn | undefined>;
+  signIn(request: BrowserRequest, given: { readonly email: string; readonly password: string }): Promise<SignInAttempt>;
+  signOut(request: BrowserRequest): Promise<readonly string[]>;
+  /** Uses a one-time link to set a password, ends the person's other sessions and signs in. */
+  acceptLink(
+    request: BrowserRequest,
+    secret: string,
+    given: FirstOwner & { readonly password: string },
+  ): Promise<SignInAttempt>;
+  /** Counts an attempt to open a link. Returns the seconds to wait if there were too many. */
+  countLink(request: BrowserRequest): Promise<number | undefined>;
+  changePassword(
+    request: BrowserRequest,
+    given: { readonly current: string; readonly password: string },
+  ): Promise<SignInAttempt>;
+  listSessions(request: BrowserRequest): Promise<readonly UserSession[]>;
+  /** Ends a session of the same person. Does nothing for any other. */
+  endSession(request: BrowserRequest, sessionId: string): Promise<void>;
+  listPasskeys(request: BrowserRequest): Promise<readonly Passkey[]>;
+  /** Removes a passkey of the same person. Does nothing for any other. */
+  removePasskey(request: BrowserRequest, passkeyId: string): Promise<void>;
+  /** Returns the address of the external provider's page. It leads back to `next`, a local path. */
+  startProvider(
+    request: BrowserRequest,
+    next: string,
+  ): Promise<{ readonly url: string; readonly cookies: readonly string[] } | undefined>;
+  /** Answers an endpoint below `/auth`: of passkeys, and the way back from an external provider. */
+  answer(request: BrowserRequest, raw: Request): Promise<Response>;
+}
+
+export interface AccountsDeps extends Omit<AuthOptions, "users"> {
+  readonly store: Store;
+  readonly userAdmin: UserAdmin;
+  readonly clock: Clock;
+}
+
+/** Origins by which browsers reach one server: names of this machine, and its public address. */
+const maxOrigins = 10;
+
+/** The endpoints of better-auth that are reachable. All others are called by the pages. */
+const openEndpoints: ReadonlySet<string> = new Set([
+  "GET /passkey/generate-authenticate-options",
+  "POST /passkey/verify-authentication",
+  "GET /passkey/generate-register-options",
+  "POST /passkey/verify-registration",
+  `GET /callback/${providerId}`,
+]);
+/** Those that count as attempts. */
+const countedEndpoints: ReadonlySet<string> = new Set(["POST /passkey/verify-authentication"]);
+
+/** What the parts of {@link Accounts} share. */
+interface AccountContext extends Pick<Accounts, "authenticate"> {
+  getAuth(request: BrowserRequest): Auth;
+  readonly attempts: AttemptLimiter;
+  /** Makes an attempt for an account, unless there were too many. */
+  attempt(request: BrowserRequest, email: string, work: () => Promise<Response>): Promise<SignInAttempt>;
+}
+
+export function createAccounts(deps: AccountsDeps): Accounts {
+  const context = createAccountContext(deps);
+  return { authenticate: context.authenticate, ...createSignIn(context, deps), ...createOwnAccount(context) };
+}
+
+function createAccountContext({ store, clock, ...options }: AccountsDeps): AccountContext {
+  const { users } = store;
+  const attempts = createAttemptLimiter(store, clock);
+  const auths = new Map<string, Auth>();
+
+  function getAuth({ origin }: BrowserRequest): Auth {
+    const auth = auths.get(origin) ?? createAuth(origin, { ...options, users });
+    if (auths.size >= maxOrigins) auths.clear();
+    auths.set(origin, auth);
+    return auth;
+  }
+
+  return {
+    getAuth,
+    attempts,
+
+    async authenticate(request) {
+      const found = await getAuth(request).api.getSession({ headers: request.headers });
+      // Read again, since a change of the role or a disabled account applies at once.
+      const user = found && (await users.get(found.user.id));
+      return user && user.disabledAt === null ? { user, sessionId: found.session.id } : undefined;
+    },
+
+    async attempt(request, email, work) {
+      const subjects = [
+        ["address", request.address],
+        ["account", email.trim().toLowerCase()],
+      ] as const;
+      for (const [kind, subject] of subjects) {
+        const retryAfterSeconds = await attempts.count(kind, subject);
+        if (retryAfterSeconds !== undefined) return { ok: false, retryAfterSeconds };
+      }
+      return toAttempt(await work());
+    },
+  };
+}
+
+type SignInPart = "signIn" | "signOut" | "countLink" | "acceptLink" | "startProvider" | "answer";
+
+function createSignIn(
+  { getAuth, attempts, attempt }: AccountContext,
+  { userAdmin, provider }: Pick<AccountsDeps, "userAdmin" | "provider">,
+): Pick<Accounts, SignInPart> {
+  function signIn(request: BrowserRequest, { email, password }: { email: string; password: string }) {
+    const headers = withoutCookies(request.headers);
+    return getAuth(request).api.signInEmail({ body: { email: email.trim(), password }, headers, asResponse: true });
+  }
+
+  return {
+    signIn: (request, given) => attempt(request, given.email, () => signIn(request, given)),
+
+    async signOut(request) {
+      const response = await getAuth(request).api.signOut({ headers: request.headers, asResponse: true });
+      return response.headers.getSetCookie();
+    },
+
+    countLink: ({ address }) => attempts.count("address", address),
+
+    async acceptLink(request, secret, { password, ...given }) {
+      const user = await userAdmin.useLink(secret, given);
+      if (!user) return { ok: false };
+      await setPassword(getAuth(request), user.userId, password);
+      return toAttempt(await signIn(request, { email: user.email, password }));
+    },
+
+    async startProvider(request, next) {
+      if (!provider) return undefined;
+      const response = await getAuth(request).api.signInSocial({
+        body: { provider: providerId, callbackURL: next, errorCallbackURL: "/sign-in" },
+        headers: withoutCookies(request.headers),
+        asResponse: true,
+      });
+      if (!response.ok) return undefined;
+      const { url } = (await response.json()) as { url?: string };
+      return url === undefined ? undefined : { url, cookies: response.headers.getSetCookie() };
+    },
+
+    async answer(request, raw) {
+      const endpoint = `${raw.method} ${new URL(raw.url).pathname.slice(authPath.length)}`;
+      if (!openEndpoints.has(endpoint)) return new Response("Not found", { status: 404 });
+      const wait = countedEndpoints.has(endpoint) ? await attempts.count("address", request.address) : undefined;
+      if (wait !== undefined) {
+        return new Response("Too many attempts", { status: 429, headers: { "retry-after": String(wait) } });
+      }
+      const response = await getAuth(request).handler(raw);
+      // The body of a sign-in has the session's token, which scripts must not see.
+      return raw.method === "POST" ? replaceBody(response) : response;
+    },
+  };
+}
+
+/** Sets a password, and ends all sessions of the person. */
+async function setPassword(auth: Auth, userId: string, password: string): Promise<void> {
+  const { internalAdapter, password: passwords } = await auth.$context;
+  const hash = await passwords.hash(password);
+  const accounts = await internalAdapter.findAccounts(userId);
+  if (accounts.some((account) => account.providerId === "credential")) {
+    await internalAdapter.updatePassword(userId, hash);
+  } else {
+    await internalAdapter.createAccount({ userId, providerId: "credential", accountId: userId, password: hash });
+  }
+  await internalAdapter.deleteUserSessions(userId);
+}
+
+type OwnAccountPart = "changePassword" | "listSessions" | "endSession" | "listPasskeys" | "removePasskey";
+
+function createOwnAccount({ getAuth, authenticate, attempt }: AccountContext): Pick<Accounts, OwnAccountPart> {
+  return {
+    async changePassword(request, { current, password }) {
+      const signedIn = await authenticate(request);
+      if (!signedIn) return { ok: false };
+      const body = { currentPassword: current, newPassword: password, revokeOtherSessions: true };
+      const { headers } = request;
+      return attempt(request, signedIn.user.email, () =>
+        getAuth(request).api.changePassword({ body, headers, asResponse: true }),
+      );
+    },
+
+    async listSessions(request) {
+      const signedIn = await authenticate(request);
+      const found = await getAuth(request).api.listSessions({ headers: request.headers });
+      return found.map(({ id: sessionId, createdAt, userAgent }) => ({
+        sessionId,
+        createdAt,
+        userAgent: userAgent ?? "",
+        isCurrent: sessionId === signedIn?.sessionId,
+      }));
+    },
+
+    async endSession(request, sessionId) {
+      const { api } = getAuth(request);
+      const { headers } = request;
+      const session = (await api.listSessions({ headers })).find(({ id }) => id === sessionId);
+      if (session) await api.revokeSession({ body: { token: session.token }, headers });
+    },
+
+    async listPasskeys(request) {
+      const found = await getAuth(request).api.listPasskeys({ headers: request.headers });
+      return found.map(({ id: passkeyId, name, createdAt }) => ({ passkeyId, name: name ?? "Passkey", createdAt }));
+    },
+
+    async removePasskey(request, passkeyId) {
+      const { api } = getAuth(request);
+      const own = await api.listPasskeys({ headers: request.headers });
+      if (own.some(({ id }) => id === passkeyId)) {
+        await api.deletePasskey({ body: { id: passkeyId }, headers: request.headers });
+      }
+    },
+  };
+}
+
+function toAttempt(response: Response): SignInAttempt {
+  return response.ok ? { ok: true, cookies: response.headers.getSetCookie() } : { ok: false };
+}
+
+function replaceBody({ status, headers }: Response): Response {
+  const kept = new Headers({ "content-type": "application/json" });
+  for (const cookie of headers.getSetCookie()) kept.append("set-cookie", cookie);
+  return new Response("{}", { status, headers: kept });
+}
+
+/** Keeps the cookies of an earlier session away from a sign-in, which always begins a session of its own. */
+function withoutCookies(headers: Headers): Headers {
+  const own = new Headers(headers);
+  own.delete("cookie");
+  return own;
+}

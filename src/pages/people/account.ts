@@ -1,0 +1,125 @@
+import { html } from "hono/html";
+import type { Role, User } from "../../contract/access/roles.ts";
+import { passkeyAsset } from "../assets.ts";
+import { renderNotice, renderPage } from "../layout.ts";
+import { renderNewPassword } from "./link.ts";
+import { renderPasskeyStatus } from "./sign-in.ts";
+
+export interface AccountPage {
+  readonly user: User;
+  readonly organisation: string;
+  readonly sessions: readonly {
+    readonly sessionId: string;
+    readonly createdAt: Date;
+    readonly userAgent: string;
+    readonly isCurrent: boolean;
+  }[];
+  readonly passkeys: readonly {
+    readonly passkeyId: string;
+    readonly name: string;
+    readonly createdAt: Date | undefined;
+  }[];
+  readonly hasPasskeys: boolean;
+  readonly minPasswordChars: number;
+  readonly done?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+const rights: Readonly<Record<Role, string>> = {
+  owner: "Owner: reads and changes everything, and manages access",
+  staff: "Staff: reads and changes everything",
+  viewer: "Viewer: reads everything",
+};
+
+export function renderAccountPage(page: AccountPage) {
+  const { user, organisation, done, error, hasPasskeys } = page;
+  return renderPage(
+    "Your account",
+    html`${done ? renderNotice(done, "done") : ""}${error ? renderNotice(error, "error") : ""}
+      <dl>
+        <dt>Name</dt>
+        <dd>${user.name}</dd>
+        <dt>E-mail address</dt>
+        <dd>${user.email}</dd>
+        <dt>Organisation</dt>
+        <dd>${organisation}</dd>
+        <dt>Role</dt>
+        <dd>${rights[user.role]}. Sensitive personal data ${user.seesSensitive ? "is shown." : "is hidden."}</dd>
+      </dl>
+      ${renderPasskeys(page)}
+      <h2>Password</h2>
+      <form method="post" action="/account/password">
+        <input type="email" autocomplete="username" value="${user.email}" readonly hidden />
+        <label for="current">Current password</label>
+        <input id="current" name="current" type="password" autocomplete="current-password" required maxlength="128" />
+        ${renderNewPassword(page.minPasswordChars)}
+        <button type="submit">Change the password</button>
+        <p class="hint">Your other sessions end.</p>
+      </form>
+      ${renderSessions(page)}`,
+    { user, script: hasPasskeys ? passkeyAsset : undefined },
+  );
+}
+
+function renderPasskeys({ passkeys, hasPasskeys }: AccountPage) {
+  return html`<h2>Passkeys</h2>
+    ${renderPasskeyStatus("The passkey was not added. Sign in again if you signed in long ago, then retry.")}
+    ${
+      passkeys.length > 0
+        ? html`<ul class="rows">
+            ${passkeys.map(
+              ({ passkeyId, name, createdAt }) =>
+                html`<li class="row">
+                  <span>${name}${createdAt ? `, added ${formatTime(createdAt)}` : ""}</span>
+                  <form method="post" action="/account/passkeys/${passkeyId}/remove">
+                    <button class="quiet" aria-label="Remove the passkey ${name}">Remove</button>
+                  </form>
+                </li>`,
+            )}
+          </ul>`
+        : html`<p>You have no passkey.</p>`
+    }
+    ${
+      hasPasskeys
+        ? html`<form data-passkey-add hidden>
+              <label for="passkey-name">Name of a new passkey</label>
+              <input id="passkey-name" name="name" maxlength="100" placeholder="This computer" />
+              <button type="submit">Add a passkey</button>
+            </form>
+            <noscript><p class="hint">Adding a passkey needs JavaScript.</p></noscript>`
+        : html`<p class="hint">
+            Passkeys need a server with a name: open this one as <code>localhost</code> or by its public address.
+          </p>`
+    }`;
+}
+
+function renderSessions({ sessions }: AccountPage) {
+  return html`<h2>Sessions</h2>
+    <ul class="rows">
+      ${sessions.map(
+        ({ sessionId, createdAt, userAgent, isCurrent }) =>
+          html`<li class="row">
+            <span>${describeBrowser(userAgent)}, since ${formatTime(createdAt)}${isCurrent ? " (this one)" : ""}</span>
+            ${
+              isCurrent
+                ? ""
+                : html`<form method="post" action="/account/sessions/${sessionId}/end">
+                    <button class="quiet" aria-label="End the session since ${formatTime(createdAt)}">End</button>
+                  </form>`
+            }
+          </li>`,
+      )}
+    </ul>`;
+}
+
+function formatTime(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+/** Names the browser and the system of a `User-Agent`, as far as they are among the usual ones. */
+function describeBrowser(userAgent: string): string {
+  const browser = /(Edg|OPR|Firefox|Chrome|Safari)(?=\/)/.exec(userAgent)?.[1] ?? "A program";
+  const system = /(Android|iPhone|iPad|Windows|Mac OS X|Linux)/.exec(userAgent)?.[1];
+  const names: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera", "Mac OS X": "macOS" };
+  return [browser, system].flatMap((name) => (name === undefined ? [] : [names[name] ?? name])).join(" on ");
+}

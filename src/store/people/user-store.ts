@@ -1,0 +1,38 @@
+import type { Kysely } from "kysely";
+import type { User } from "../../contract/access/roles.ts";
+
+/** Begins the keys under which attempts to sign in are counted as permits, which `sweep` deletes. */
+export const signInAttemptPrefix = "sign-in:";
+
+/** A one-time link with which a person sets a password. Times are ISO. */
+export interface UserLink {
+  /** The person whom the link is for. Null: the first owner, who does not exist yet. */
+  readonly userId: string | null;
+  readonly expiresAt: string;
+}
+
+export type UserPatch = Partial<Pick<User, "name" | "role" | "seesSensitive" | "disabledAt">>;
+
+/** The people who sign in, of all tenants. An address of e-mail belongs to one person. Times are ISO. */
+export interface UserStore {
+  /** Returns whether anyone has an account. */
+  hasAny(): Promise<boolean>;
+  list(businessId?: string): Promise<readonly User[]>;
+  get(userId: string): Promise<User | undefined>;
+  findByEmail(email: string): Promise<User | undefined>;
+  /** Adds a person. Returns false if the address belongs to another one. */
+  insert(user: User): Promise<boolean>;
+  /** Changes a person. Disabling one ends the person's sessions and tokens. Returns undefined for an unknown one. */
+  update(userId: string, patch: UserPatch): Promise<User | undefined>;
+  /** Deletes a person with all sessions, passkeys, tokens and links. */
+  remove(userId: string): Promise<boolean>;
+  saveLink(sha256: string, link: UserLink, now: string): Promise<void>;
+  /** Finds a link that is neither used nor expired. */
+  findLink(sha256: string, now: string): Promise<UserLink | undefined>;
+  /** Uses a link. Returns undefined if it cannot be used. */
+  consumeLink(sha256: string, now: string): Promise<UserLink | undefined>;
+  /** Deletes at most `limit` expired rows of each kind. */
+  sweep(now: string, limit: number): Promise<number>;
+  /** The database for better-auth, whose models are stored as for SQLite on every engine. */
+  readonly database: Kysely<Record<string, Record<string, unknown>>>;
+}

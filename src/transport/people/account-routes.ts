@@ -1,0 +1,75 @@
+import { minPasswordChars } from "../../identity/limits.ts";
+import { renderAccountPage } from "../../pages/people/account.ts";
+import {
+  findSignedIn,
+  hasPasskeys,
+  type PageContext,
+  type PeopleApp,
+  type PeopleServices,
+  redirectToSignIn,
+  toBrowserRequest,
+} from "./browser-request.ts";
+import { addCookies, checkNewPassword, formatWait, readForm } from "./forms.ts";
+
+/** What the page says after a form was sent, by the `done` that the form's answer leads to. */
+const outcomes: Readonly<Record<string, string>> = {
+  password: "The password was changed. Your other sessions have ended.",
+  session: "The session has ended.",
+  passkey: "The passkey was removed.",
+};
+
+/** Adds the page on which people manage their own account. */
+export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
+  async function showAccount(context: PageContext, error?: string): Promise<Response> {
+    const signedIn = await findSignedIn(people, context);
+    if (!signedIn) return redirectToSignIn(context);
+    const accounts = await people.accounts();
+    const request = toBrowserRequest(people, context);
+    const { user } = signedIn;
+    const page = renderAccountPage({
+      user,
+      organisation: await people.findOrganisation(user.businessId),
+      sessions: await accounts.listSessions(request),
+      passkeys: await accounts.listPasskeys(request),
+      hasPasskeys: hasPasskeys(people, context),
+      minPasswordChars,
+      done: error === undefined ? outcomes[context.req.query("done") ?? ""] : undefined,
+      error,
+    });
+    return context.html(page, error === undefined ? 200 : 422);
+  }
+
+  app.get("/account", (context) => showAccount(context));
+
+  app.use("/account/*", async (context, next) => {
+    const signedIn = await findSignedIn(people, context as PageContext);
+    return signedIn ? next() : redirectToSignIn(context as PageContext);
+  });
+
+  app.post("/account/password", async (context) => {
+    const { current, ...chosen } = await readForm(context, ["current", "password", "repeated"]);
+    const wrong = checkNewPassword(chosen);
+    if (wrong) return showAccount(context, wrong);
+    const { password } = chosen;
+    const accounts = await people.accounts();
+    const attempt = await accounts.changePassword(toBrowserRequest(people, context), { current, password });
+    if (!attempt.ok) {
+      const { retryAfterSeconds: wait } = attempt;
+      return showAccount(context, wait === undefined ? "The current password is wrong." : formatWait(wait));
+    }
+    addCookies(context, attempt.cookies);
+    return context.redirect("/account?done=password", 303);
+  });
+
+  app.post("/account/sessions/:sessionId/end", async (context) => {
+    const accounts = await people.accounts();
+    await accounts.endSession(toBrowserRequest(people, context), context.req.param("sessionId"));
+    return context.redirect("/account?done=session", 303);
+  });
+
+  app.post("/account/passkeys/:passkeyId/remove", async (context) => {
+    const accounts = await people.accounts();
+    await accounts.removePasskey(toBrowserRequest(people, context), context.req.param("passkeyId"));
+    return context.redirect("/account?done=passkey", 303);
+  });
+}

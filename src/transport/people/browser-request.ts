@@ -1,0 +1,58 @@
+import { isIP } from "node:net";
+import type { HttpBindings } from "@hono/node-server";
+import type { Context, Hono } from "hono";
+import type { Accounts, BrowserRequest, SignedIn } from "../../identity/accounts.ts";
+import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
+import type { UserAdmin } from "../../pipeline/users/user-admin.ts";
+import { getClientAddress } from "../http/client-address.ts";
+
+export type PageContext = Context<{ Bindings: HttpBindings }>;
+export type PeopleApp = Hono<{ Bindings: HttpBindings }>;
+
+/** What the pages need of people who sign in. */
+export interface PeopleServices {
+  /** Loads the part that signs people in, on first use. */
+  readonly accounts: () => Promise<Accounts>;
+  readonly userAdmin: UserAdmin;
+  /** The origin by which browsers reach this server. Undefined: the one that a request names. */
+  readonly publicOrigin: string | undefined;
+  /** The name of the external provider with which people sign in, if there is one. */
+  readonly provider: string | undefined;
+  /** Returns the name of an organisation. */
+  readonly findOrganisation: (businessId: string) => Promise<string>;
+}
+
+/** Describes a request to the part that signs people in. */
+export function toBrowserRequest({ publicOrigin }: PeopleServices, context: PageContext): BrowserRequest {
+  const { url, raw } = context.req;
+  return {
+    origin: publicOrigin ?? new URL(url).origin,
+    headers: raw.headers,
+    address: getClientAddress(context.env.incoming.socket.remoteAddress),
+  };
+}
+
+/** Returns the person who is signed in. Loads nothing for a request without a session's cookie. */
+export async function findSignedIn(people: PeopleServices, context: PageContext): Promise<SignedIn | undefined> {
+  if (!/session=/.test(context.req.header("cookie") ?? "")) return undefined;
+  return (await people.accounts()).authenticate(toBrowserRequest(people, context));
+}
+
+/** Returns the caller of the pipeline for the person who is signed in. */
+export async function authenticatePerson(people: PeopleServices, context: PageContext) {
+  const signedIn = await findSignedIn(people, context);
+  return signedIn && toUserCaller(signedIn.user);
+}
+
+/** Leads to the page for signing in, and from there back to the page that was asked for. */
+export function redirectToSignIn(context: PageContext): Response {
+  const { pathname, search } = new URL(context.req.url);
+  const next = context.req.method === "GET" ? `?${new URLSearchParams({ next: `${pathname}${search}` })}` : "";
+  return context.redirect(`/sign-in${next}`, 303);
+}
+
+/** Returns whether browsers allow passkeys for this server: not for one that is known by its address alone. */
+export function hasPasskeys(people: PeopleServices, context: PageContext): boolean {
+  const { hostname } = new URL(toBrowserRequest(people, context).origin);
+  return isIP(hostname.replace(/^\[(.*)\]$/, "$1")) === 0;
+}

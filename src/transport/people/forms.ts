@@ -1,0 +1,32 @@
+import { maxPasswordChars, minPasswordChars } from "../../identity/limits.ts";
+import type { PageContext } from "./browser-request.ts";
+
+/** Reads the named fields of a form. A field that is missing, or is a file, is empty. */
+export async function readForm<Name extends string>(
+  context: PageContext,
+  names: readonly Name[],
+): Promise<Readonly<Record<Name, string>>> {
+  const form = await context.req.parseBody();
+  const entries = names.map((name) => {
+    const value = form[name];
+    return [name, typeof value === "string" ? value : ""];
+  });
+  return Object.fromEntries(entries) as Record<Name, string>;
+}
+
+export function addCookies(context: PageContext, cookies: readonly string[]): void {
+  for (const cookie of cookies) context.header("set-cookie", cookie, { append: true });
+}
+
+/** Returns what is wrong with a new password. */
+export function checkNewPassword({ password, repeated }: { password: string; repeated: string }): string | undefined {
+  if (password.length < minPasswordChars) return `The password must have at least ${minPasswordChars} characters.`;
+  if (password.length > maxPasswordChars) return `The password may have at most ${maxPasswordChars} characters.`;
+  return password === repeated ? undefined : "The two passwords are not the same.";
+}
+
+/** Explains how long to wait after too many attempts. */
+export function formatWait(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return `There were too many attempts. Wait ${minutes} ${minutes === 1 ? "minute" : "minutes"}, then try again.`;
+}

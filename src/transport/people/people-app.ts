@@ -1,0 +1,33 @@
+import { bodyLimit } from "hono/body-limit";
+import { authPath } from "../../identity/limits.ts";
+import { pageHeaders } from "../../pages/layout.ts";
+import { addAccountRoutes } from "./account-routes.ts";
+import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
+import { addLinkRoutes } from "./link-routes.ts";
+import { requireSameOrigin } from "./require-same-origin.ts";
+import { addSignInRoutes } from "./sign-in-routes.ts";
+
+/** Far more than any form here has. */
+export const maxFormBytes = 16 * 1024;
+
+/** Paths of the pages on which people sign in and manage their accounts. */
+const pagePaths = ["/sign-in", "/sign-out", "/join", "/account"].map((path) => `${path}/*`);
+
+/** Adds the pages on which people sign in and manage their accounts, and the endpoints of their scripts. */
+export function addPeopleRoutes(app: PeopleApp, people: PeopleServices): void {
+  const limitBody = bodyLimit({ maxSize: maxFormBytes });
+  for (const path of pagePaths) {
+    app.use(path, async (context, next) => {
+      await next();
+      for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
+    });
+    app.use(path, requireSameOrigin(people), limitBody);
+  }
+  addSignInRoutes(app, people);
+  addLinkRoutes(app, people);
+  addAccountRoutes(app, people);
+  app.all(`${authPath}/*`, limitBody, async (context) => {
+    const accounts = await people.accounts();
+    return accounts.answer(toBrowserRequest(people, context), context.req.raw);
+  });
+}
