@@ -93,6 +93,8 @@ interface Running {
   readonly clock: TestClock;
   readonly httpServer: HttpServer;
   readonly clients: Client[];
+  /** Counts the other tenants, which servers of one service must not share. */
+  others: number;
 }
 
 interface Surroundings {
@@ -122,7 +124,7 @@ export async function openTestServer(
   const app = await createApp(config, { clock, log });
   const httpServer = await app.listen();
   const agents = throughRemote ? await openRemote(httpServer.origin, environment, { clock, log }) : app;
-  const running: Running = { app, agents, clock, httpServer, clients: [] };
+  const running: Running = { app, agents, clock, httpServer, clients: [], others: 0 };
   return {
     server: await createTestServer(running, "biz_one"),
     async close() {
@@ -144,7 +146,6 @@ async function createTestServer(running: Running, businessId: string): Promise<T
     (await issueToken(app.store, { businessId, name: "test", scopes: granted, expiresAt: null })).token;
   const callAs: TestServer["with"] = async (surface, bearer) =>
     createCaller(surface === "REST" ? restCall(httpServer.origin, bearer) : await mcpCall(running, bearer), bearer);
-  let others = 0;
   return {
     app,
     clock,
@@ -155,7 +156,7 @@ async function createTestServer(running: Running, businessId: string): Promise<T
     write,
     with: callAs,
     as: async (surface, granted) => callAs(surface, await token(granted)),
-    other: () => createTestServer(running, `biz_other${++others}`),
+    other: () => createTestServer(running, `biz_other${++running.others}`),
     outbox: () => app.store.listEvents(businessId, 1000),
   };
 }
