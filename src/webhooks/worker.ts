@@ -120,8 +120,8 @@ export class DeliveryWorker implements Worker {
     await this.#giveBack();
     const outcomes = [...this.#outcomes];
     const due = await outbox.due(this.#at());
-    const lanes = this.#planLeases(due, new Set(outcomes.map(({ lease }) => lease)));
-    if (outcomes.length + lanes.length > 0) count += await this.#exchange(outcomes, lanes);
+    const endpointGroups = this.#planLeases(due, new Set(outcomes.map(({ lease }) => lease)));
+    if (outcomes.length + endpointGroups.length > 0) count += await this.#exchange(outcomes, endpointGroups);
     return count > 0;
   }
 
@@ -149,17 +149,17 @@ export class DeliveryWorker implements Worker {
   }
 
   /** Records ended attempts and begins due ones. Outcomes that cannot be recorded now are recorded the next time. */
-  async #exchange(outcomes: readonly DeliveryOutcome[], lanes: readonly HealthLeases[]): Promise<number> {
+  async #exchange(outcomes: readonly DeliveryOutcome[], endpointGroups: readonly HealthLeases[]): Promise<number> {
     const { outbox } = this.#deps;
     const { leases, failing } = await outbox.exchange({
       outcomes,
-      lanes,
+      endpointGroups,
       at: this.#at(),
       leaseUntil: this.#at(leaseMs),
     });
     this.#outcomes = this.#outcomes.slice(outcomes.length);
     for (const { lease } of outcomes) this.#inFlight.delete(lease);
-    const degraded = lanes.find(({ health }) => health === "degraded")?.endpoints ?? [];
+    const degraded = endpointGroups.find(({ health }) => health === "degraded")?.endpoints ?? [];
     const degradedIds = new Set(degraded.map(({ endpointId }) => endpointId));
     for (const lease of leases) {
       this.#inFlight.set(lease, {

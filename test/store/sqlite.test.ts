@@ -130,14 +130,14 @@ describe("several processes on one file", () => processes(async () => databaseFi
 describe("waiting", () => {
   const busy = { code: "unavailable", details: { retryAfterSeconds: 1 } };
   /** Long enough for the process to make progress and to commit, on a busy machine. */
-  const patienceMs = 1_000;
+  const busyTimeoutMs = 1_000;
 
   test.each([
     ["this process", false],
     ["another connection", true],
   ])("for a transaction of %s ends with a retryable refusal", async (_, apart) => {
     const path = databaseFile();
-    const waiting = await opened(path, patienceMs);
+    const waiting = await opened(path, busyTimeoutMs);
     const holder = apart ? await opened(path) : waiting;
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);
@@ -175,7 +175,7 @@ describe("waiting", () => {
 
   test("to write access entries does not block the process, and refused entries can be written later", async () => {
     const path = databaseFile();
-    const [waiting, holder] = [await opened(path, patienceMs), await opened(path)];
+    const [waiting, holder] = [await opened(path, busyTimeoutMs), await opened(path)];
     const entries = Array.from({ length: 500 }, () => entry({ action: "submission.read", status: 200, changes: [] }));
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);

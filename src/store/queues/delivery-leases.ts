@@ -18,12 +18,12 @@ export async function holdEndpoints(db: Db, endpoints: readonly EndpointKey[]): 
 /** Leases due deliveries, group by group, inside a write transaction. */
 export async function leaseEndpointDeliveries(
   db: Db,
-  lanes: readonly EndpointLeases[],
+  endpointGroups: readonly EndpointLeases[],
   at: string,
   leaseUntil: string,
 ): Promise<Lease[]> {
   const leased: Lease[] = [];
-  for (const { endpoints, limit, atOnce } of lanes) {
+  for (const { endpoints, limit, atOnce } of endpointGroups) {
     let free = limit;
     for (const endpoint of endpoints) {
       if (free <= 0) break;

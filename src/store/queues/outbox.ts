@@ -55,7 +55,7 @@ export interface FailingEndpoint extends EndpointKey {
 
 export interface DeliveryExchange {
   readonly outcomes: readonly DeliveryOutcome[];
-  readonly lanes: readonly EndpointLeases[];
+  readonly endpointGroups: readonly EndpointLeases[];
   readonly at: string;
   readonly leaseUntil: string;
 }

@@ -101,14 +101,14 @@ export class SqlOutbox implements Outbox {
     return waiting.sort((a, b) => (a.since < b.since ? -1 : 1));
   }
 
-  exchange({ outcomes, lanes, at, leaseUntil }: DeliveryExchange): Promise<ExchangeResult> {
+  exchange({ outcomes, endpointGroups, at, leaseUntil }: DeliveryExchange): Promise<ExchangeResult> {
     return this.#transact(async (db) => {
       await holdEndpoints(
         db,
         outcomes.map(({ lease }) => lease),
       );
       const failing = await settle(db, outcomes, at);
-      return { failing, leases: await leaseEndpointDeliveries(db, lanes, at, leaseUntil) };
+      return { failing, leases: await leaseEndpointDeliveries(db, endpointGroups, at, leaseUntil) };
     });
   }
 

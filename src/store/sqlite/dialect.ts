@@ -179,13 +179,13 @@ class Session implements DatabaseConnection {
   readonly #statements = new Map<string, Statement>();
   /** Statements of prepared queries, whose number is bounded. */
   #preparedStatements = new WeakMap<object, Statement>();
-  readonly #patienceMs: number;
+  readonly #busyTimeoutMs: number;
   #begun = false;
 
   /** @param patienceMs - time that a statement outside a transaction waits for another process's transaction */
-  constructor(db: DatabaseSync, patienceMs: number) {
+  constructor(db: DatabaseSync, busyTimeoutMs: number) {
     this.#db = db;
-    this.#patienceMs = patienceMs;
+    this.#busyTimeoutMs = busyTimeoutMs;
   }
 
   begin(): void {
@@ -224,7 +224,7 @@ class Session implements DatabaseConnection {
       return this.#run(query);
     } catch (error) {
       // A statement outside a transaction is a transaction of its own, and waits like one.
-      if (isBusy(error) && !this.#begun) return retryWhileBusy(this.#patienceMs, () => this.#run(query));
+      if (isBusy(error) && !this.#begun) return retryWhileBusy(this.#busyTimeoutMs, () => this.#run(query));
       throw translateError(error);
     }
   }

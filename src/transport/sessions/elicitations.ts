@@ -81,7 +81,7 @@ export function createElicitations({ registry, ids, log }: ElicitationsDeps): El
 
   return {
     ask(terms, deliver) {
-      const questionId = ids.question(terms);
+      const questionId = ids.issueQuestionId(terms);
       waiting.set(questionId, { callerId: terms.callerId, deliver });
       schedulePoll();
       return questionId;

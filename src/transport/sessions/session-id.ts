@@ -17,11 +17,11 @@ export interface SessionTerms {
 
 /** Session ids that contain the negotiated terms, signed. They contain nothing personal. */
 export interface SessionIds {
-  seal(terms: SessionTerms): string;
+  issue(terms: SessionTerms): string;
   /** Returns undefined for an id that is not signed by this server or has expired. */
   open(text: string): SessionTerms | undefined;
   /** Creates the id of a question within a session. */
-  question(terms: SessionTerms): string;
+  issueQuestionId(terms: SessionTerms): string;
   /** Returns whether `id` was created for a question within the session. */
   isQuestion(terms: SessionTerms, id: unknown): id is string;
 }
@@ -39,7 +39,7 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
   const computeSignature = (...parts: readonly string[]) => computeHmac(key, parts.join(" ")).toString("base64url");
 
   return {
-    seal(terms) {
+    issue(terms) {
       const payload = Buffer.from(JSON.stringify(terms)).toString("base64url");
       return `${payload}.${computeSignature("session", payload)}`;
     },
@@ -49,7 +49,7 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
       return found && found.expiresAtMs > now().getTime() ? found.terms : undefined;
     },
 
-    question({ sessionId }) {
+    issueQuestionId({ sessionId }) {
       const name = createName();
       return `${name}.${computeSignature("question", sessionId, name)}`;
     },

@@ -64,12 +64,12 @@ export class SessionRequest implements Transport {
 
   /**
    * Answers the request that opens a session.
-   * @param seal - returns the session's id
+   * @param issueId - returns the session's id
    */
-  async open(request: Request, opening: SessionOpening, seal: (server: Server) => string): Promise<Response> {
+  async open(request: Request, opening: SessionOpening, issueId: (server: Server) => string): Promise<Response> {
     const { parsedBody, authInfo } = opening;
     const server = await this.#initialize(parsedBody.params);
-    this.#newSessionId = seal(server);
+    this.#newSessionId = issueId(server);
     return this.#inner.handleRequest(request, { parsedBody, authInfo });
   }
 

@@ -112,7 +112,7 @@ export function createSessions(options: SessionOptions): Sessions {
 
     open: (request, opening) =>
       createRequest(request, opening.authInfo).open(request, opening, (server) =>
-        ids.seal(createSessionTerms(server, opening.authInfo, clock.now())),
+        ids.issue(createSessionTerms(server, opening.authInfo, clock.now())),
       ),
 
     async close() {
