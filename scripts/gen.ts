@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { programTemplate, renderProgramSchema } from "../src/imports/template.ts";
 import { commandsPage } from "./commands-page.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { errorsPage } from "./errors-page.ts";
@@ -22,6 +23,8 @@ const outputs: Readonly<Record<string, () => string>> = {
   "docs/configuration.md": configurationPage,
   "docs/errors.md": errorsPage,
   "docs/limits.md": limitsPage,
+  "examples/own-data/programme.schema.json": renderProgramSchema,
+  "examples/own-data/programme.yaml": () => programTemplate,
   "docs/hosts.md": hostsPage,
   "docs/resources.md": resourcesPage,
   "docs/scaling.md": () => scaling,

@@ -61,6 +61,24 @@ const branches: readonly Branch[] = [
     load: async () => (await import("./tools.ts")).addVersion,
   },
   {
+    name: "template",
+    description: "print an example of a programme's file for import",
+    group: manage,
+    load: async () => (await import("./import.ts")).addTemplate,
+  },
+  {
+    name: "import",
+    description: "create or change a programme with its tracks, rounds, forms, rubrics and reviewers from a file",
+    group: manage,
+    load: async () => (await import("./import.ts")).addImport,
+  },
+  {
+    name: "export-config",
+    description: "write a programme to a file that import reads",
+    group: manage,
+    load: async () => (await import("./import.ts")).addExportConfig,
+  },
+  {
     name: "token",
     description: "create, list and revoke access tokens",
     group: manage,

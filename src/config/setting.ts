@@ -13,6 +13,7 @@ export const commandNames = [
   "doctor",
   "migrate",
   "seed",
+  "import",
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 

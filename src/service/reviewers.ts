@@ -199,7 +199,7 @@ async function writeInvitation(
 }
 
 /** Combines two lists without duplicates, ignoring case. */
-function uniteLists(before: readonly string[], added: readonly string[]): string[] {
+export function uniteLists(before: readonly string[], added: readonly string[]): string[] {
   const byKey = new Map<string, string>();
   for (const item of [...before, ...added]) if (!byKey.has(item.toLowerCase())) byKey.set(item.toLowerCase(), item);
   return [...byKey.values()];

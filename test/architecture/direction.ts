@@ -21,6 +21,7 @@ export const direction = {
   webhooks: ["contract", "pipeline", "port", "lib"],
   exports: ["contract", "pipeline", "port", "lib"],
   mail: ["contract", "pipeline", "port", "lib"],
+  imports: ["contract", "service", "pipeline", "port", "lib"],
   retention: ["contract", "pipeline", "port", "lib"],
   // Other folders know it only by the interface in `lib/telemetry.ts`.
   telemetry: ["contract", "lib"],
@@ -49,7 +50,7 @@ export const direction = {
     "config",
   ],
   demo: ["contract", "port", "service", "pipeline", "lib"],
-  commands: ["app", "demo", "config", "contract", "port", "lib"],
+  commands: ["app", "demo", "imports", "config", "contract", "port", "lib"],
   cli: ["app", "commands", "demo", "config", "contract", "lib"],
   main: ["cli", "lib"],
 } as const satisfies Record<string, readonly string[]>;
@@ -86,6 +87,7 @@ export const confined: Readonly<Record<string, readonly Folder[]>> = {
   "@hono/": ["transport"],
   jose: ["transport"],
   commander: ["config", "cli"],
+  yaml: ["imports"],
   nodemailer: ["mail"],
   pino: ["lib"],
   "pino-pretty": ["lib"],

@@ -3,13 +3,13 @@ export const verbs: ReadonlySet<string> = new Set(
   `
   accept add allow answer apply assert authenticate authorize await build call can change check choose classify close
   coerce combine compare compile complete compose compute configure confine connect copy count create decode delete
-  describe disable divide dry edit enable encode end ends enqueue enrol equals exclude expand expect explain fail fill
-  find finish follow format free get has hash hide hold insert inspect invite instrument is issue launch lease limit list
+  describe disable divide dry edit enable encode end ends enqueue enrol equals exclude expand expect explain export fail fill
+  find finish follow format free get has hash hide hold import index insert inspect invite instrument is issue launch lease limit list
   listen load map mask matches may measure merge migrate move normalize note on open paint parse perform pick plan
-  prepare print protect purge put quote read reconcile record redact redirect refuse refuses register relaunch release remove render
+  prepare print protect publish purge put quote read reconcile record redact redirect refuse refuses register relaunch release remove render
   replace replay request require resolve retry revoke rotate run sanitize save score screen seed select send serialize serve
   set settle shorten should show skip split start store submit suggest summarize suppress sweep test to transact
-  translate truncate unsuppress unwrap update validate verify visit wait watch with withdraw write
+  translate truncate unite unsuppress unwrap update validate verify visit wait watch with withdraw write
   `
     .trim()
     .split(/\s+/),

@@ -1,0 +1,33 @@
+import type { Issue } from "../contract/errors.ts";
+
+/** A mistake in a file that is imported, at a line and a column, both from 1. */
+export interface Mistake extends Issue {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Mistakes that are listed; a hostile file could have a million. */
+export const maxListedMistakes = 100;
+
+/** A file that cannot be imported. Nothing was written. */
+export class InvalidImport extends Error {
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(formatMistakes(mistakes));
+    this.name = "InvalidImport";
+    this.mistakes = mistakes;
+  }
+}
+
+/** Formats mistakes for people, a line each, in the order of the file. */
+function formatMistakes(mistakes: readonly Mistake[]): string {
+  const listed = mistakes
+    .toSorted((one, other) => one.line - other.line || one.column - other.column)
+    .slice(0, maxListedMistakes)
+    .map(({ line, column, path, message }) => `line ${line}, column ${column}${path && `, ${path}`}: ${message}`);
+  const rest = mistakes.length - listed.length;
+  const more = rest > 0 ? [`and ${rest} more`] : [];
+  const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
+  return [`The file has ${count}; nothing was written.`, ...[...listed, ...more].map((text) => `  ${text}`)].join("\n");
+}
