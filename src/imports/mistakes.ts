@@ -7,7 +7,7 @@ export interface Mistake extends Issue {
 }
 
 /** Mistakes that are listed; a hostile file could have a million. */
-export const maxListedMistakes = 100;
+const maxListedMistakes = 100;
 
 /** A file that cannot be imported. Nothing was written. */
 export class InvalidImport extends Error {
