@@ -97,7 +97,8 @@ export async function performToolCall<Asked extends object = never>(
     const named = await resolveNames(session, call);
     if (!named.ok) return named;
     const answer = await readTool(session, named.call, options, control);
-    return answer.ok ? { ...answer, notes: [...named.notes, ...answer.notes] } : answer;
+    if (!answer.ok || named.notes.length === 0) return answer;
+    return { ...answer, notes: [...named.notes, ...answer.notes] };
   }
   const write = await resolveWrite(session, prepared);
   if ("ok" in write) return write;

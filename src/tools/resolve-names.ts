@@ -39,12 +39,14 @@ export interface ResolvedNames {
  * @throws Problem `validation_failed` for a name that none or several records have
  */
 export async function resolveNames(session: ToolSession, call: UpstreamCall): Promise<ResolvedNames | Failure> {
+  const named = namedArguments.filter(({ name }) => isName(call.input[name]));
+  if (named.length === 0) return { ok: true, call, notes: [] };
   const { shape } = getToolArguments(call.operation);
   const notes: string[] = [];
   let { input } = call;
-  for (const argument of namedArguments) {
-    const value = input[argument.name];
-    if (!isName(value) || !Object.hasOwn(shape, argument.name)) continue;
+  for (const argument of named) {
+    const value = String(input[argument.name]);
+    if (!Object.hasOwn(shape, argument.name)) continue;
     const records = await listRecords(session, { ...call, input }, argument, shape);
     if ("problem" in records) return records;
     const id = findId(records, argument, value);

@@ -105,7 +105,9 @@ export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudony
   return {
     pseudonymize(kind, value) {
       const key = `${kind} ${value}`;
-      const handle = made.get(key) ?? createHandle(kind, value);
+      const known = made.get(key);
+      if (known !== undefined) return known;
+      const handle = createHandle(kind, value);
       made.set(key, handle);
       return handle;
     },

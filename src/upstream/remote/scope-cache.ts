@@ -43,7 +43,10 @@ export function createScopeCache(clock: Clock, configured: readonly Scope[] | un
   const learnt = new LRUCache<string, Learnt>({ max: maxTokens });
   const supposed = new Set<Scope>(configured ?? excludeSensitiveScopes(scopes));
 
-  const getLearnt = (token: string) => learnt.get(computeSecretFingerprint(token)) ?? nothing;
+  function getLearnt(token: string): Learnt {
+    // Most services refuse nothing, and each call asks several times.
+    return (learnt.size > 0 ? learnt.get(computeSecretFingerprint(token)) : undefined) ?? nothing;
+  }
 
   /** Used for writes only, so that tokens without learnt facts take no memory. */
   function getOrCreateLearnt(token: string): Learnt {
