@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { User } from "../contract/access/roles.ts";
 import { type Asset, styleAsset } from "./assets.ts";
+import { listSections, type SectionPath } from "./console/navigation.ts";
 
 /**
  * Headers of every page. They allow nothing but this server's own files and forms, and keep addresses with secrets out
@@ -28,10 +29,12 @@ export interface PageLayout {
   /** The person who is signed in: the page gets the bar with the way to the account and out. */
   readonly user?: User | undefined;
   readonly script?: Asset | undefined;
+  /** The section of the console to which the page belongs. Its content is wider, for tables. */
+  readonly section?: SectionPath | undefined;
 }
 
 /** Renders a page. The content is already escaped. */
-export function renderPage(title: string, content: unknown, { user, script }: PageLayout = {}) {
+export function renderPage(title: string, content: unknown, { user, script, section }: PageLayout = {}) {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -42,8 +45,8 @@ export function renderPage(title: string, content: unknown, { user, script }: Pa
         ${script ? html`<script src="${script.path}" type="module"></script>` : ""}
       </head>
       <body>
-        ${user ? renderBar(user) : ""}
-        <main>
+        ${user ? renderBar(user, section) : ""}
+        <main id="content" ${section ? html`class="wide"` : ""}>
           <h1>${title}</h1>
           ${content}
         </main>
@@ -51,9 +54,18 @@ export function renderPage(title: string, content: unknown, { user, script }: Pa
     </html>`;
 }
 
-function renderBar({ name, email }: User) {
+function renderBar({ name, email, role }: User, current: SectionPath | undefined) {
   return html`<header class="bar">
-    <a href="/">programme-mcp</a>
+    <a class="skip" href="#content">Skip to the content</a>
+    <span class="brand">programme-mcp</span>
+    <nav aria-label="Sections">
+      <ul>
+        ${listSections(role).map(
+          ({ path, label }) =>
+            html`<li><a href="${path}" ${path === current ? html`aria-current="page"` : ""}>${label}</a></li>`,
+        )}
+      </ul>
+    </nav>
     <a href="/account">${name || email}</a>
     <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
   </header>`;
