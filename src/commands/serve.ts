@@ -45,8 +45,6 @@ export async function serveHttp(config: Config): Promise<void> {
   await startWork(app);
   await serveMetrics(app, config);
   const { gatewayKeys, oauth, publicUrl = server.origin } = config;
-  const setup = await app.userAdmin.issueFirstLink();
-  const addresses = listAddresses(publicUrl, config, setup);
   // SIGHUP asks a daemon to read its files again. Without a key file, it means that the terminal was closed.
   if (gatewayKeys !== undefined) process.on("SIGHUP", () => app.reloadKeys());
   const drain = async () => {
@@ -56,11 +54,11 @@ export async function serveHttp(config: Config): Promise<void> {
   handleStopSignals(app, drain, gatewayKeys === undefined ? stopSignals : ["SIGINT", "SIGTERM"]);
   onBrokenPipe(() => undefined);
   if (gatewayKeys !== undefined || oauth) {
-    print(formatGatewayBanner(addresses, config));
+    print(`${formatGatewayBanner(publicUrl, config)}${await formatSetup(app, publicUrl)}`);
     return;
   }
   const token = isDemo(config) ? await loadLocalToken(app, config) : undefined;
-  print(formatBanner(publicUrl, addresses, config, token));
+  print(`${formatBanner(publicUrl, config, token)}${await formatSetup(app, publicUrl)}`);
 }
 
 /** Opens the program. Checks everything that could prevent serving before it creates any file. */
@@ -137,22 +135,26 @@ function handleStopSignals(
   return stop;
 }
 
-/** @param setup - the secret of the first owner's link */
-function listAddresses(origin: string, { baseUrl, webhookSecrets }: Config, setup: string | undefined): string[] {
+/** Describes the link with which the first owner sets up an account, until there is one. */
+async function formatSetup(app: App, origin: string): Promise<string> {
+  const secret = await app.userAdmin.issueFirstLink();
+  if (secret === undefined) return "";
+  return `\nThe first account for people (the link works once, within a day):\n  ${formatUserLink(origin, secret)}\n`;
+}
+
+function listAddresses(origin: string, { baseUrl, webhookSecrets }: Config): string[] {
   // With a remote service, the product serves REST itself.
   const rest = baseUrl === undefined ? [`  REST  ${origin}/integrations/v1`] : [];
   const webhooks = [...(webhookSecrets?.keys() ?? [])].map((name) => `  Hooks ${origin}/webhooks/${name}`);
-  const first =
-    setup === undefined ? [] : [`  Setup ${formatUserLink(origin, setup)} (the first account; once, within a day)`];
-  return [`programme-mcp ${version}`, `  Page  ${origin}/`, `  MCP   ${origin}/mcp`, ...rest, ...webhooks, ...first];
+  return [`programme-mcp ${version}`, `  Page  ${origin}/`, `  MCP   ${origin}/mcp`, ...rest, ...webhooks];
 }
 
 /** Describes the credentials for MCP, if access tokens are not accepted. */
-function formatGatewayBanner(addresses: readonly string[], config: Config): string {
+function formatGatewayBanner(origin: string, config: Config): string {
   const { gatewayKeys, oauth } = config;
   const keys = gatewayKeys === undefined ? [] : ["  Keys  programme-mcp gateway-key create --name NAME"];
   const issuer = oauth ? [`  OAuth ${oauth.issuer}`] : [];
-  return `${[...addresses, ...keys, ...issuer].join("\n")}\n`;
+  return `${[...listAddresses(origin, config), ...keys, ...issuer].join("\n")}\n`;
 }
 
 /**
@@ -165,7 +167,8 @@ function formatTokenCommand({ database }: Config): string {
   return `${command} --database ${/\s/.test(database) ? JSON.stringify(database) : database}`;
 }
 
-function formatBanner(origin: string, addresses: readonly string[], config: Config, token?: string): string {
+function formatBanner(origin: string, config: Config, token?: string): string {
+  const addresses = listAddresses(origin, config);
   if (token === undefined) {
     const made = config.baseUrl === undefined ? [`  Token ${formatTokenCommand(config)}`] : [];
     return `${[...addresses, ...made].join("\n")}\n`;
