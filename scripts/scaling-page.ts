@@ -1,4 +1,6 @@
 import { table } from "../src/config/table.ts";
+import { searchedTables } from "../src/store/search/candidates.ts";
+import { getIndexTable } from "../src/store/search/full-text-index.ts";
 import { type DistributedTable, distribution } from "./distribution.ts";
 import { figures } from "./scaling-figures.ts";
 
@@ -49,6 +51,7 @@ programme-mcp http
 - No process starts on an unfinished copy. When a process has started on a finished copy, the command refuses to write to it. It also refuses a target with other content.
 - Foreign keys are checked at the end. On PostgreSQL, the user must own the tables, as the user who created them does.
 - \`--verify\` compares and writes nothing.
+- The index of searches is not copied. The program fills it in the background, and [searches](workflows.md#how-a-search-finds-records) read all records until then.
 - Both databases must have the current version: \`programme-mcp migrate\` migrates the old one.
 - Only one of the two addresses can contain a password, in \`PROGRAMME_DATABASE\`. Use \`PGPASSWORD\` for the other.
 
@@ -65,7 +68,7 @@ const replicas = `## Several processes
 | --- | --- |
 | memory | about 125 MB when idle; 250 MB after some thousand requests, sixteen at a time |
 | connections to the database | up to ${connections} (\`PROGRAMME_DATABASE_CONNECTIONS\`), each about 4 MB on the server; a connection closes after a minute without use |
-| statements when idle | a query for due webhooks, mail and exports every few seconds, and for changes while clients subscribe |
+| statements when idle | a query for due webhooks, mail, exports and changes to index every few seconds, and for changes while clients subscribe |
 
 Two processes per core are enough, because a process uses one core for JavaScript. To survive the loss of a machine, run one process on each of two machines.
 
@@ -102,6 +105,7 @@ function spread(tables: readonly DistributedTable[]): string {
     (a, b) => Number(b.name === "businesses") - Number(a.name === "businesses"),
   );
   const own = ["tokenId", "callerId"] as const;
+  const indexes = searchedTables.map(getIndexTable);
   return `## Distributing tables over servers
 
 Every record belongs to one organisation, and a request uses the records of one organisation. Its id, \`businessId\`, is the first column of every primary key and index of a tenant's table, and part of every foreign key. All rows of an organisation can therefore be on one server, and different organisations on different servers, with PostgreSQL's partitions or an extension such as Citus. A test checks both catalogues. The program uses nothing that such databases lack: no triggers, sequences, functions, \`LISTEN\`/\`NOTIFY\`, advisory locks or temporary tables.
@@ -109,6 +113,8 @@ Every record belongs to one organisation, and a request uses the records of one 
 | table | distributed by | key |
 | --- | --- | --- |
 ${tables.map(({ name, by: column, key }) => `| \`${name}\` | ${column ? `\`${column}\`` : "–"} | ${key.map((each) => `\`${each}\``).join(", ")} |`).join("\n")}
+
+The tables of the full-text index (${indexes.map((name) => `\`${name}\``).join(", ")}) are distributed by \`businessId\` too. In PostgreSQL, their GIN indexes begin with terms, each of which begins with a digest of the tenant.
 
 These tables are complete on every server:
 
@@ -123,8 +129,10 @@ ${by(undefined)
   .map(({ name }) => `select create_reference_table('"${name}"');`)
   .join("\n")}
 ${tenants
+  .map(({ name }) => name)
+  .concat(indexes)
   .map(
-    ({ name }, index) =>
+    (name, index) =>
       `select create_distributed_table('"${name}"', 'businessId'${index === 0 ? "" : ", colocate_with => '\"businesses\"'"});`,
   )
   .join("\n")}

@@ -3,6 +3,7 @@ import { limits } from "../contract/access/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
 import type { ProtectRow } from "../exports/render.ts";
 import { ExportWorker } from "../exports/worker.ts";
+import { createSearchIndexWorker } from "../indexing/search-index-worker.ts";
 import { createTextCipher } from "../lib/crypto/envelope-encryption.ts";
 import { version } from "../lib/version.ts";
 import type { Worker } from "../lib/worker.ts";
@@ -67,7 +68,8 @@ export function connectEmbedded(
   const portalServices = connectPeople(config, places.mailDirectory, local);
   const membership = createMembership(config, serverKey, local);
   const retention = connectRetention(config, places, local);
-  const workers = [webhooks.deliveries, retention, exports, portalServices.mailer, membership];
+  const indexer = createSearchIndexWorker(local);
+  const workers = [webhooks.deliveries, retention, exports, portalServices.mailer, membership, indexer];
   return { webhooks, exports, portalServices, retention, membership, workers };
 }
 

@@ -1,6 +1,9 @@
 import { replaceAddresses } from "./addresses.ts";
 import { replacePhoneNumbers } from "./phone-numbers.ts";
 
+/** How deep answers are nested at most. */
+const maxDepth = 4;
+
 /** Splits a search into its words, each of which must occur. */
 export function splitSearch(search: string): string[] {
   return search.split(/\s+/u).filter((word) => word !== "");
@@ -22,3 +25,22 @@ export function removeContacts(text: string): string {
 
 /** Search words contain no spaces, so none matches across a hidden part. */
 const blankMatch = () => " ";
+
+/** Lists the texts in a value, which may be an answer of any form. */
+export function listTexts(value: unknown, depth = maxDepth): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null || depth === 0) return [];
+  return Object.values(value).flatMap((inner) => listTexts(inner, depth - 1));
+}
+
+/** Lists the words of a text, each a series of letters and digits in lower case without accents. */
+export function listWords(text: string): string[] {
+  return normalizeText(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Converts a text to lower case without accents. */
+export function normalizeText(text: string): string {
+  const lower = text.toLowerCase();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII needs no normalization, which is slow
+  return /^[\x00-\x7f]*$/.test(lower) ? lower : lower.normalize("NFKD").replace(/\p{M}/gu, "");
+}

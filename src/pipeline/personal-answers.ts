@@ -29,10 +29,10 @@ type Row = Readonly<Record<string, unknown>>;
 export async function removePersonalAnswers(
   operation: Operation,
   data: unknown,
-  { privacy, scopes }: AnswersView,
+  view: AnswersView,
   loadStandardFields: LoadStandardFields,
 ): Promise<unknown> {
-  if (!shouldHideContacts(privacy) || scopes.has(sensitiveScope) || !holdsAnswers(operation)) return data;
+  if (canSeePersonalAnswers(view) || !holdsAnswers(operation)) return data;
   if (!Array.isArray(data)) return removeAnswersOf(data as Row, loadStandardFields);
   const standardByForm = new Map<string, Promise<ReadonlySet<string>>>();
   const loadOnce: LoadStandardFields = (form, given) => {
@@ -52,6 +52,10 @@ async function removeAnswersOf(row: Row, loadStandardFields: LoadStandardFields)
   const standard = await loadStandardFields(form, given);
   if (given.isSubsetOf(standard)) return row;
   return { ...row, fields: Object.fromEntries(Object.entries(fields).filter(([fieldId]) => standard.has(fieldId))) };
+}
+
+export function canSeePersonalAnswers({ privacy, scopes }: AnswersView): boolean {
+  return !shouldHideContacts(privacy) || scopes.has(sensitiveScope);
 }
 
 /** Reads the forms of a tenant. */

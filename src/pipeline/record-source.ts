@@ -14,7 +14,10 @@ import {
   workflows,
 } from "../contract/index.ts";
 import type { AuditNarrowing } from "../store/port.ts";
+import type { Candidates, TextSearch } from "../store/search/candidates.ts";
 import { requireScopes } from "./steps/authorize.ts";
+
+export type { Candidates } from "../store/search/candidates.ts";
 
 /** Sends a progress notification to a client that requested it. */
 export type ReportProgress = (progress: number, message: string) => Promise<void>;
@@ -39,15 +42,22 @@ export interface RecordSource {
   readonly now: string;
   /**
    * Reads every row of a list that matches a filter, in the list's order, in batches with only these fields.
-   * @param narrowing - saves reading audit entries that do not match; a remote service returns them all the same
+   * @param narrowing - candidates to read and no others, or conditions on audit entries, which save reading those that
+   *   do not match; a remote service returns them all the same
    * @throws Problem `insufficient_scope`, `not_found`; `unavailable` once the caller has gone
    */
   list<Name extends ListName, Field extends keyof ListedRow<Name> & string>(
     name: Name,
     filter: Given<Filter<Name>>,
     fields: readonly Field[],
-    narrowing?: Name extends "list_audit_entries" ? AuditNarrowing : never,
+    narrowing?: NarrowingOf<Name>,
   ): AsyncIterable<readonly Pick<ListedRow<Name>, Field>[]>;
+  /**
+   * Finds rows of a list that may match a search, so that others need not be read. Absent if the service has no index.
+   * @returns undefined while the index is being filled
+   * @throws Problem as `list`
+   */
+  readonly findCandidates?: FindCandidates;
   /** @throws Problem as `list` */
   get<Name extends RecordName>(name: Name, input: Given<Input<Name>>): Promise<Result<Name>>;
   /** Does work that reads a part of the answer. If the token may not, notes the omission and returns `undefined`. */
@@ -68,6 +78,17 @@ export type WorkflowRunner<Name extends WorkflowName> = (
 ) => Promise<Omit<Result<Name>, keyof Gaps>>;
 export type WorkflowRunners = { readonly [Name in WorkflowName]: WorkflowRunner<Name> };
 
+/** Lists whose rows are indexed by their words. */
+export type SearchedList = "list_submissions" | "list_persons" | "list_reviewers";
+export type RecordSearch = Omit<TextSearch, "includesPersonalAnswers">;
+type NarrowingOf<Name> = Name extends "list_audit_entries"
+  ? AuditNarrowing
+  : Name extends SearchedList
+    ? Candidates
+    : never;
+export type Narrowing = AuditNarrowing | Candidates;
+type FindCandidates = (name: SearchedList, search: RecordSearch) => Promise<Candidates | undefined>;
+
 type Row = Readonly<Record<string, unknown>>;
 type Values = Readonly<Record<string, unknown>>;
 
@@ -80,8 +101,9 @@ export interface RecordReader {
     name: ListName,
     filter: Values,
     fields: readonly string[],
-    narrowing?: AuditNarrowing,
+    narrowing?: Narrowing,
   ): AsyncGenerator<readonly Row[], boolean>;
+  readonly findCandidates?: FindCandidates;
   get(name: RecordName, input: Values): Promise<unknown>;
 }
 
@@ -104,6 +126,7 @@ export async function runOnReader(runners: WorkflowRunners, call: WorkflowCall, 
 
 class Source implements RecordSource {
   readonly now: string;
+  readonly findCandidates?: FindCandidates;
   readonly #call: WorkflowCall;
   readonly #reader: RecordReader;
   readonly #omitted: NonNullable<Gaps["omitted"]> = [];
@@ -115,13 +138,19 @@ class Source implements RecordSource {
     this.now = call.now.toISOString();
     this.#call = call;
     this.#reader = reader;
+    const { findCandidates } = reader;
+    if (!findCandidates) return;
+    this.findCandidates = (name, search) => {
+      this.#requireDeclared(name);
+      return findCandidates(name, search);
+    };
   }
 
   async *list<Name extends ListName, Field extends keyof ListedRow<Name> & string>(
     name: Name,
     filter: Given<Filter<Name>>,
     fields: readonly Field[],
-    narrowing?: AuditNarrowing,
+    narrowing?: Narrowing,
   ): AsyncIterable<readonly Pick<ListedRow<Name>, Field>[]> {
     this.#requireDeclared(name);
     let rows = 0;

@@ -3,6 +3,7 @@ import type { Database, Db, PreparedStatement } from "./database.ts";
 import type { DatabaseState } from "./port.ts";
 import type { Stored } from "./queries/codec.ts";
 import type { SchemaQueries, StoredTable } from "./schema/schema-introspection.ts";
+import type { FullTextIndex } from "./search/full-text-index.ts";
 import { prepareCommitSequence } from "./tenant-sequence.ts";
 
 /**
@@ -83,7 +84,10 @@ export interface EngineAdapter extends DialectAdapter {
   exists(db: Db, table: string): Promise<boolean>;
   /** Lower-cases text as JavaScript's `toLowerCase` does. */
   lower(text: Expression<unknown>): RawBuilder<string>;
-  /** Queries that list the tables and columns of the database. */
+  /** Returns a table expression with a row for each text, in its column `value`. */
+  listValues(texts: readonly string[]): RawBuilder<{ value: string }>;
+  readonly fullTextIndex: FullTextIndex;
+  /** Queries that list the tables and columns of the database, without those of the full-text index. */
   readonly schemaQueries: SchemaQueries;
   /**
    * Disables foreign key checks from this transaction on.

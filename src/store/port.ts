@@ -9,6 +9,7 @@ import type { SessionStore } from "./coordination/session-store.ts";
 import type { UserStore } from "./people/user-store.ts";
 import type { EventFilter, Inbox, LogEntry } from "./queues/event-log.ts";
 import type { Outbox } from "./queues/outbox.ts";
+import type { Candidates, SearchedTable, TextSearch } from "./search/candidates.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
 export type { BlobContent, BlobStore, ByteRange, DeclaredBlob, Spool } from "./blobs/blob-store.ts";
@@ -55,6 +56,14 @@ export interface PageRequest {
   readonly lastEvaluatedKey?: string | undefined;
 }
 
+/** What a reader's pages hold. */
+export interface PageScope {
+  /** What is read of each row, besides its id and the columns of its order; all without. */
+  readonly columns?: readonly string[] | undefined;
+  /** Ids of the rows to read; all without. */
+  readonly ids?: readonly string[] | undefined;
+}
+
 /** Reads of one tenant. A reader cannot see another tenant's rows. */
 export interface Reader {
   readonly businessId: string;
@@ -83,6 +92,11 @@ export interface Reader {
     page: PageRequest,
     wanted?: (row: Row<T>) => boolean,
   ): Promise<PageOf<Row<T>>>;
+  /**
+   * Finds records that may match a search, about `limit` of them. The caller must compare each with the search.
+   * @returns undefined while too many records are not in the index
+   */
+  findCandidates(table: SearchedTable, search: TextSearch, limit: number): Promise<Candidates | undefined>;
   /**
    * Returns one page of audit entries. Entries of requests that changed nothing are listed only if `action` is given.
    */
@@ -317,8 +331,7 @@ export type DatabaseState = "ok" | "standby" | "changes_wait";
 
 /** The data of the embedded service. A process has one instance; several processes may share a database. */
 export interface Store {
-  /** @param columns - what `page` reads of each row, besides its id and the columns of its order; all without */
-  reader(businessId: string, columns?: readonly string[]): Reader;
+  reader(businessId: string, scope?: PageScope): Reader;
   /** Runs `work` in one transaction. It commits when `work` resolves and rolls back when it throws. */
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R>;
   /** Appends audit entries of requests that changed nothing, of any tenant. */
@@ -370,5 +383,10 @@ export interface Store {
   /** Returns whether the database's disk has room for changes, or undefined if the disk belongs to another machine. */
   hasRoom(): Promise<boolean | undefined>;
   queueDepths(now: string): Promise<QueueDepths>;
+  /**
+   * Adds at most `limit` changed rows of a tenant to the search index.
+   * @returns whether there may be more
+   */
+  indexRows(limit: number): Promise<boolean>;
   close(): Promise<void>;
 }

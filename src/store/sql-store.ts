@@ -21,6 +21,7 @@ import type {
   ExpiringRows,
   ExportQueue,
   MailQueue,
+  PageScope,
   PipelineTransaction,
   QueueDepths,
   Reader,
@@ -35,6 +36,7 @@ import type { Outbox } from "./queues/outbox.ts";
 import { readQueueDepths } from "./queues/queue-depths.ts";
 import { createInbox } from "./queues/sql-inbox.ts";
 import { SqlOutbox } from "./queues/sql-outbox.ts";
+import { createSearchIndexer, type SearchIndexer } from "./search/search-index.ts";
 import { loadMasterKey } from "./settings.ts";
 import { createTokenCache } from "./token-cache.ts";
 import { SqlTransaction } from "./transaction.ts";
@@ -57,6 +59,7 @@ class SqlStore implements Store {
   readonly #shared: ReaderDeps;
   readonly #append: PreparedStatement;
   readonly #touch: PreparedStatement;
+  readonly #indexer: SearchIndexer;
   readonly #tokenBySha256: (sha256: string) => Promise<Token | undefined>;
 
   constructor(engine: Engine, masterKey: Buffer) {
@@ -76,6 +79,7 @@ class SqlStore implements Store {
     );
     this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor"), lastCommitNumber };
     this.#tokenBySha256 = createTokenCache(read, revision);
+    this.#indexer = createSearchIndexer(engine);
     this.#append = prepareAppend(write);
     this.#touch = prepareQuery(
       write
@@ -86,8 +90,8 @@ class SqlStore implements Store {
     );
   }
 
-  reader(businessId: string, columns?: readonly string[]): Reader {
-    return new SqlReader(this.#read, this.#shared, businessId, columns);
+  reader(businessId: string, scope?: PageScope): Reader {
+    return new SqlReader(this.#read, this.#shared, businessId, scope);
   }
 
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R> {
@@ -211,6 +215,10 @@ class SqlStore implements Store {
 
   queueDepths(now: string): Promise<QueueDepths> {
     return readQueueDepths(this.#read, now);
+  }
+
+  indexRows(limit: number): Promise<boolean> {
+    return this.#indexer.indexRows(limit);
   }
 
   close(): Promise<void> {

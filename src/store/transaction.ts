@@ -8,7 +8,7 @@ import { getSubmissionId } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import { insertAudit } from "./audit.ts";
 import { createSource, type Db, type Source } from "./database.ts";
-import { createNestedEngine } from "./engine.ts";
+import { createNestedEngine, getAdapter } from "./engine.ts";
 import { createUserStore } from "./people/sql-user-store.ts";
 import type { UserStore } from "./people/user-store.ts";
 import type { Actor, Change, ExportLease, MailLease, PipelineTransaction, StoredAnswer } from "./port.ts";
@@ -16,6 +16,7 @@ import { type ReaderDeps, SqlReader } from "./queries/reader.ts";
 import { holdEndpoints } from "./queues/delivery-leases.ts";
 import { endExport } from "./queues/export-queue.ts";
 import { enqueueMail, settleMail } from "./queues/mail-queue.ts";
+import { searchedTables } from "./search/candidates.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "./tables.ts";
 import { changeToken } from "./token-changes.ts";
 
@@ -25,8 +26,8 @@ type Members = ReadonlyMap<string, ReadonlySet<string>>;
 const memberColumns = ["businessId", "tableName", "member", "value", "createdAt", "id"];
 const answerColumns = ["fingerprint", "tokenId", "key", "status", "body", "createdAt"] as const;
 
-/** Tables that are listed by change: see {@link SqlTransaction} `#stamp`. */
-const listedByChange: ReadonlySet<TableName> = new Set(["submissions", "persons"]);
+/** Tables that are listed, and indexed for searches, by change: see {@link SqlTransaction} `#stamp`. */
+const listedByChange: ReadonlySet<TableName> = new Set(searchedTables);
 
 /** Reads and writes of one tenant inside one database transaction. */
 export class SqlTransaction extends SqlReader implements PipelineTransaction {
@@ -78,6 +79,7 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
     const after = { ...row, ...Object.fromEntries([...changed].map(([name, { value }]) => [name, value])), ...meta };
     for (const [name, { value }] of changed) if (value === undefined) delete (after as Record<string, unknown>)[name];
     await this.#reindex(table, listRowMembers(table, row), listRowMembers(table, after), row);
+    if (isErased(after) && !isErased(row)) await this.#removeFromSearch(table, row);
     await this.#enqueue(table, row, after);
     this.#record(table, { before: row, after });
     return after;
@@ -91,6 +93,7 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
       .executeTakeFirstOrThrow();
     if (numDeletedRows === 0n) throw await this.#conflict(source, row);
     await this.#reindex(table, listRowMembers(table, row), new Map(), row);
+    await this.#removeFromSearch(table, row);
     this.#record(table, { before: row });
   }
 
@@ -293,6 +296,13 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
     }
   }
 
+  /** Removes the words of a row from the search index at once. Other changes reach the index in the background. */
+  async #removeFromSearch<T extends TableName>(table: T, row: Row<T>): Promise<void> {
+    const searched = searchedTables.find((name) => name === table);
+    if (searched)
+      await getAdapter(this.db).fullTextIndex.remove(this.db, searched, this.businessId, getRowId(table, row));
+  }
+
   /** Enqueues a message whose state became `queued` in this transaction. */
   async #enqueue(table: TableName, before: Values | undefined, after: Values): Promise<void> {
     if (table !== "emailSends" || after["status"] !== "queued" || before?.["status"] === "queued") return;
@@ -319,6 +329,11 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
       .executeTakeFirst();
     return current ? problem("version_conflict", { currentVersion: current["version"] }) : problem("not_found");
   }
+}
+
+/** Returns whether a person was anonymized or merged into another. */
+function isErased(row: Values): boolean {
+  return (row["anonymizedAt"] ?? row["mergedIntoPersonId"] ?? null) !== null;
 }
 
 function getRowId<T extends TableName>(table: T, row: Row<T>): string {

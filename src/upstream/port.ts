@@ -7,11 +7,19 @@ import type { RecordChange, Watch, Watcher } from "../pipeline/change-feed.ts";
 import type { ConsumedNonce, DryRunResult } from "../pipeline/dry-run.ts";
 import { type Failure, toFailure } from "../pipeline/failure.ts";
 import type { Rate } from "../pipeline/rate-limiter.ts";
-import type { RecordSource, ReportProgress, WorkflowRunner, WorkflowRunners } from "../pipeline/record-source.ts";
+import type {
+  Candidates,
+  RecordSource,
+  ReportProgress,
+  SearchedList,
+  WorkflowRunner,
+  WorkflowRunners,
+} from "../pipeline/record-source.ts";
 import type { Admission } from "../pipeline/steps/admission.ts";
 
 export type {
   Answer,
+  Candidates,
   ConsumedNonce,
   DryRunResult,
   Failure,
@@ -19,6 +27,7 @@ export type {
   RecordChange,
   RecordSource,
   ReportProgress,
+  SearchedList,
   Success,
   Watch,
   Watcher,

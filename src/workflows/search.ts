@@ -1,29 +1,41 @@
+import { sensitiveScope } from "../contract/access/scopes.ts";
 import { Email } from "../contract/definition/fields.ts";
 import { validationProblem } from "../contract/errors.ts";
 import type { Person } from "../contract/persons.ts";
 import type { SearchKind, SearchResults } from "../contract/workflows/search.ts";
 import { createRanking, type Ranking } from "../domain/workflows/ranking.ts";
-import { createMatcher, listTexts, parseSearch, type SearchText } from "../domain/workflows/search.ts";
-import type { RecordSource, WorkflowRunner } from "../upstream/port.ts";
+import { createMatcher, parseSearch, type SearchQuery, type SearchText } from "../domain/workflows/search.ts";
+import { listTexts } from "../lib/search-words.ts";
+import type { Candidates, RecordSource, SearchedList, WorkflowRunner } from "../upstream/port.ts";
 import { compareText } from "./collections.ts";
 
 type SearchResult = SearchResults["results"][number];
 type Found = SearchResult & { readonly score: number; readonly createdAt: string };
-type SearchInput = Parameters<WorkflowRunner<"search_records">>[1];
 
 interface SearchedRecord extends Pick<Found, "kind" | "id" | "label" | "state" | "programId" | "createdAt"> {
   readonly texts: readonly SearchText[];
   readonly address?: { readonly field: string; readonly value: string | undefined };
 }
 
+/** What is searched for, and where. */
+interface Search {
+  readonly source: RecordSource;
+  readonly query: SearchQuery;
+  readonly programId: string | undefined;
+  /** Compares a record with the query. */
+  readonly offer: (record: SearchedRecord) => void;
+  /** Finds the records to compare, by the index if there is one. */
+  readonly findCandidates: (list: SearchedList) => Promise<Candidates | undefined>;
+}
+
 /** Reads records of one kind, and offers each to the matcher. */
-type Scan = (source: RecordSource, input: SearchInput, offer: (record: SearchedRecord) => void) => Promise<void>;
+type Scan = (search: Search) => Promise<void>;
 
 const labelWeight = 4;
 const nameWeight = 3;
 
 export const search_records: WorkflowRunner<"search_records"> = async (source, input) => {
-  const { kinds = Object.keys(scans) as SearchKind[], limit } = input;
+  const { kinds = Object.keys(scans) as SearchKind[], limit, programId } = input;
   const query = parseSearch(input.words);
   if (query.words.length + query.addresses.length === 0) {
     throw validationProblem({ path: "words", code: "invalid_value", message: "Expected a word or an e-mail address" });
@@ -34,11 +46,19 @@ export const search_records: WorkflowRunner<"search_records"> = async (source, i
     const found = match(texts, address);
     if (found) ranking.add({ ...record, ...found, matched: [...found.matched] });
   };
+  const unindexed: SearchKind[] = [];
   for (const kind of kinds) {
-    await source.ifPermitted(kindNames[kind], () => scans[kind](source, input, offer));
+    const findCandidates = async (list: SearchedList) => {
+      const candidates = await source.findCandidates?.(list, { ...query, programId });
+      if (source.findCandidates && !candidates) unindexed.push(kind);
+      return candidates;
+    };
+    const search = { source, query, programId, offer, findCandidates };
+    await source.ifPermitted(kindNames[kind], () => scans[kind](search));
   }
   const found = source.truncate("results", ranking.list(), limit, ranking.count);
-  return { results: found.map(({ score: _, createdAt: __, ...result }) => result) };
+  const results = found.map(({ score: _, createdAt: __, ...result }) => result);
+  return { results, ...(unindexed.length > 0 ? { unindexed } : {}) };
 };
 
 const kindNames: Readonly<Record<SearchKind, string>> = {
@@ -49,7 +69,7 @@ const kindNames: Readonly<Record<SearchKind, string>> = {
 };
 
 const scans: Readonly<Record<SearchKind, Scan>> = {
-  async program(source, { programId }, offer) {
+  async program({ source, programId, offer }) {
     const fields = ["programId", "name", "description", "lifecycleStatus", "createdAt"] as const;
     for await (const rows of source.list("list_programs", {}, fields)) {
       for (const row of rows) {
@@ -64,7 +84,7 @@ const scans: Readonly<Record<SearchKind, Scan>> = {
     }
   },
 
-  async submission(source, { programId }, offer) {
+  async submission({ source, programId, offer, findCandidates }) {
     const fields = [
       "submissionId",
       "programId",
@@ -75,7 +95,8 @@ const scans: Readonly<Record<SearchKind, Scan>> = {
       "innovatorEmail",
       "createdAt",
     ] as const;
-    for await (const rows of source.list("list_submissions", { programId }, fields)) {
+    const candidates = await findCandidates("list_submissions");
+    for await (const rows of source.list("list_submissions", { programId }, fields, candidates)) {
       for (const row of rows) {
         const { submissionId, title, state, innovatorName, innovatorEmail, createdAt } = row;
         const texts = [
@@ -92,22 +113,31 @@ const scans: Readonly<Record<SearchKind, Scan>> = {
     }
   },
 
-  async person(source, { words, programId }, offer) {
+  async person({ source, query, programId, offer, findCandidates }) {
     if (programId !== undefined) return;
-    const fields = ["personId", "contactDetails", "active", "mergedIntoPersonId", "createdAt"] as const;
-    const [email, ...others] = parseSearch(words).addresses;
+    const [email, ...others] = query.addresses;
     if (others.length > 0 || (email !== undefined && !Email.safeParse(email).success)) return;
-    // Callers who may not see addresses may still find a person by one.
-    const batches =
-      email === undefined ? source.list("list_persons", {}, fields) : source.list("resolve_persons", { email }, fields);
-    for await (const rows of batches) {
-      for (const row of rows) offer(toSearchedPerson(row, email));
+    const fields = ["personId", "contactDetails", "active", "mergedIntoPersonId", "createdAt"] as const;
+    source.requireScope("persons:read");
+    const read = async (batches: AsyncIterable<readonly Pick<Person, (typeof fields)[number]>[]>) => {
+      for await (const rows of batches) for (const row of rows) offer(toSearchedPerson(row, email));
+    };
+    if (query.words.length === 0) {
+      // Callers who may not see addresses may still find a person by one.
+      await read(source.list("resolve_persons", { email }, fields));
+      return;
     }
+    await source.ifPermitted("names of persons", async () => {
+      source.requireScope(sensitiveScope);
+      if (email !== undefined) await read(source.list("resolve_persons", { email }, fields));
+      else await read(source.list("list_persons", {}, fields, await findCandidates("list_persons")));
+    });
   },
 
-  async reviewer(source, { programId }, offer) {
+  async reviewer({ source, programId, offer, findCandidates }) {
     const fields = ["reviewerId", "firstName", "lastName", "affiliation", "email", "status", "createdAt"] as const;
-    for await (const rows of source.list("list_reviewers", { programId }, fields)) {
+    const candidates = await findCandidates("list_reviewers");
+    for await (const rows of source.list("list_reviewers", { programId }, fields, candidates)) {
       for (const { reviewerId, firstName, lastName, affiliation, email, status: state, createdAt } of rows) {
         const label = joinName(firstName, lastName);
         const texts = [

@@ -23,6 +23,7 @@ export const direction = {
   mail: ["contract", "pipeline", "port", "lib"],
   imports: ["contract", "service", "pipeline", "port", "lib"],
   retention: ["contract", "pipeline", "port", "lib"],
+  indexing: ["port", "lib"],
   // Other folders know it only by the interface in `lib/telemetry.ts`.
   telemetry: ["contract", "lib"],
   config: ["contract", "lib"],
@@ -46,6 +47,7 @@ export const direction = {
     "exports",
     "mail",
     "retention",
+    "indexing",
     "telemetry",
     "config",
   ],
@@ -61,6 +63,7 @@ export type Folder = keyof typeof direction;
 export const portFiles = [
   "store/coordination/rate-limit-leases.ts",
   "store/port.ts",
+  "store/search/candidates.ts",
   "store/blobs/blob-store.ts",
   "store/coordination/peers.ts",
   "store/tables.ts",

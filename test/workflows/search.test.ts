@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { SearchKind } from "../../src/contract/workflows/search.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
 import { openScene, readData, type Scene } from "./scene.ts";
+import { indexAll, listIds, searchByHand } from "./search-by-hand.ts";
 
 type Row = Readonly<Record<string, string | null>>;
 
@@ -36,63 +36,13 @@ async function seedSearch({ seed }: Scene["server"]) {
   return { programId };
 }
 
-const fold = (text: string) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-
-/** Reads every list of the interface and compares every word with every word. */
-async function searchByHand({ list }: Scene, words: string, programId?: string) {
-  const wanted = fold(words).split(/[^\p{L}\p{N}]+/u);
-  const matches = (texts: readonly unknown[]) => {
-    const own = fold(texts.join(" ")).split(/[^\p{L}\p{N}]+/u);
-    return wanted.every((word) => own.some((each) => each.startsWith(word)));
-  };
-  const rows = async (
-    kind: SearchKind,
-    name: Parameters<Scene["list"]>[0],
-    toTexts: (row: never) => unknown[],
-    id: string,
-  ) =>
-    (await list(name, kind === "person" || kind === "program" ? {} : { programId }))
-      .filter(
-        (row) =>
-          (programId === undefined || kind !== "program" || row.programId === programId) &&
-          matches(toTexts(row as never)),
-      )
-      .map((row) => `${kind} ${row[id]}`);
-  return [
-    ...(await rows("program", "list_programs", ({ name, description }: Row) => [name, description], "programId")),
-    ...(await rows(
-      "submission",
-      "list_submissions",
-      ({ title, fields, innovatorName }: Row) => [title, innovatorName, ...Object.values(fields ?? {})],
-      "submissionId",
-    )),
-    ...(programId === undefined
-      ? await rows(
-          "person",
-          "list_persons",
-          ({ contactDetails: { firstName, lastName, organization } }: { contactDetails: Row }) => [
-            firstName,
-            lastName,
-            organization,
-          ],
-          "personId",
-        )
-      : []),
-    ...(await rows(
-      "reviewer",
-      "list_reviewers",
-      ({ firstName, lastName, affiliation }: Row) => [firstName, lastName, affiliation],
-      "reviewerId",
-    )),
-  ].toSorted();
-}
-
-const listIds = (results: readonly { kind: string; id: string }[]) =>
-  results.map(({ kind, id }) => `${kind} ${id}`).toSorted();
-
-test("a search finds what a comparison of all records finds, embedded and remote", async () => {
+test.each([
+  "before",
+  "after",
+])("a search finds what a comparison of all records finds, %s they are indexed", async (moment) => {
   const scene = await openScene();
   const { programId } = await seedSearch(scene.server);
+  if (moment === "after") await indexAll(scene);
   for (const words of [
     "roof",
     "ROOFS school",
@@ -113,6 +63,7 @@ test("a search finds what a comparison of all records finds, embedded and remote
 test("whole words in titles and names come first, and each result says where the words were found", async () => {
   const scene = await openScene();
   await seedSearch(scene.server);
+  await indexAll(scene);
   const { results, truncated } = await scene.ask("search_records", { words: "roof", kinds: ["submission"], limit: 3 });
   expect(results[0]).toMatchObject({
     kind: "submission",
@@ -192,6 +143,7 @@ describe.each(["pseudonymize", "redact"])("with %s", (privacy) => {
     });
     await scene.server.seed.reviewer({ email: address, firstName: "Ada", lastName: "Marsh", affiliation: address });
     await scene.server.seed.person({ primaryEmail: address, contactDetails: { firstName: "Ada", phone: digits } });
+    await indexAll(scene);
     for (const agent of Object.values(scene.agents)) {
       const search = async (words: string) => {
         const result = await agent.call("search_records", { words });
@@ -245,6 +197,7 @@ describe.each(["pseudonymize", "redact"])("with %s", (privacy) => {
       trackId,
       fields: { fld_open: "visible", fld_pii: "secretive", fld_restricted: "concealed" },
     });
+    await indexAll(scene);
     expect((await scene.ask("search_records", { words: "visible" })).results).toHaveLength(1);
     for (const words of ["secretive", "s", "concealed", "visible secretive"]) {
       expect(await scene.ask("search_records", { words })).not.toMatchObject({ results: [{}] });

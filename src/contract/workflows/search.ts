@@ -22,6 +22,8 @@ export const SearchResults = z.object({
       excerpt: personal(z.string()).optional(),
     }),
   ),
+  /** Kinds whose index is being filled. All of their records were read. */
+  unindexed: z.array(SearchKind).optional(),
   ...gaps,
 });
 export type SearchResults = z.output<typeof SearchResults>;

@@ -2,8 +2,8 @@ import { type Issue, Problem } from "../../contract/errors.ts";
 import type { Person } from "../../contract/persons.ts";
 import { DuplicateReason } from "../../contract/workflows/duplicate-persons.ts";
 import { KeyTable } from "../../lib/key-table.ts";
+import { listWords } from "../../lib/search-words.ts";
 import { mergePersons } from "../persons.ts";
-import { normalizeText } from "./search.ts";
 
 /** The fields by which persons are compared. Fields that the caller may not read are absent. */
 export type ComparedPerson = Pick<
@@ -98,11 +98,11 @@ function listDuplicateKeys(person: ComparedPerson): DuplicateKey[] {
   }
   add("same_external_id", "source", provenance.source, provenance.sourceId);
   const { firstName = "", lastName = "", organization = "", phone = "" } = contactDetails;
-  const names = splitWords(`${firstName} ${lastName}`).sort();
+  const names = listWords(`${firstName} ${lastName}`).sort();
   const skeletons = names.map(reduceToSkeleton).sort();
   // A single name, or a name without consonants, belongs to too many people.
   if (names.length < 2 || skeletons.includes("")) return keys;
-  const organizationName = splitWords(organization).join(" ");
+  const organizationName = listWords(organization).join(" ");
   const digits = phone.replace(/\D/g, "").replace(/^0+/, "").slice(-minPhoneDigits);
   add("same_name_and_organization", names.join(" "), organizationName);
   add("similar_name_and_organization", skeletons.join(" "), organizationName);
@@ -112,10 +112,6 @@ function listDuplicateKeys(person: ComparedPerson): DuplicateKey[] {
 
 /** The last digits of a number are the same with and without its country code. */
 const minPhoneDigits = 8;
-
-function splitWords(text: string): string[] {
-  return normalizeText(text).match(/[\p{L}\p{N}]+/gu) ?? [];
-}
 
 /** Returns a name's letters without vowels, h and repeats: John and Jon, Müller and Mueller have the same. */
 function reduceToSkeleton(name: string): string {

@@ -1,5 +1,5 @@
 import { replaceAddresses } from "../../lib/addresses.ts";
-import { removeContacts } from "../../lib/search-words.ts";
+import { listWords, normalizeText, removeContacts } from "../../lib/search-words.ts";
 
 /** What a search looks for. A record must match all of it. */
 export interface SearchQuery {
@@ -26,8 +26,6 @@ export interface SearchMatch {
 }
 
 const maxExcerptChars = 100;
-/** How deep answers are nested at most. */
-const maxDepth = 4;
 
 /** Splits what a caller wrote into words and addresses. */
 export function parseSearch(text: string): SearchQuery {
@@ -36,7 +34,7 @@ export function parseSearch(text: string): SearchQuery {
     addresses.add(address.toLowerCase());
     return " ";
   });
-  return { words: [...new Set(normalizeText(rest).match(/[\p{L}\p{N}]+/gu))], addresses: [...addresses] };
+  return { words: [...new Set(listWords(rest))], addresses: [...addresses] };
 }
 
 /** Returns a function that matches a record's texts and address, and returns `undefined` for a record without a match. */
@@ -85,20 +83,6 @@ function matchShown(
   }
   const matched = texts.map(({ field }) => field).filter((field) => found.delete(field));
   return { score, matched: [...found, ...matched], ...(excerpt === undefined ? {} : { excerpt }) };
-}
-
-/** Lists the texts in a value, which may be an answer of any form. */
-export function listTexts(value: unknown, depth = maxDepth): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null || depth === 0) return [];
-  return Object.values(value).flatMap((inner) => listTexts(inner, depth - 1));
-}
-
-/** Converts a text to lower case without accents. */
-export function normalizeText(text: string): string {
-  const lower = text.toLowerCase();
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII needs no normalization, which is slow
-  return /^[\x00-\x7f]*$/.test(lower) ? lower : lower.normalize("NFKD").replace(/\p{M}/gu, "");
 }
 
 function cutExcerpt(text: string, at: number): string {

@@ -2,9 +2,19 @@ import * as z from "zod";
 import type { PageOf } from "../../contract/definition/operation.ts";
 import { type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { operations, type WorkflowName } from "../../contract/index.ts";
-import type { AuditNarrowing } from "../../store/port.ts";
+import type { SearchedTable } from "../../store/search/candidates.ts";
 import type { Outcome, PipelineDeps, PreparedCall } from "../call.ts";
-import { type ListName, pickRowSchema, type RecordName, type RecordReader, runOnReader } from "../record-source.ts";
+import { canSeePersonalAnswers } from "../personal-answers.ts";
+import {
+  type ListName,
+  type Narrowing,
+  pickRowSchema,
+  type RecordName,
+  type RecordReader,
+  type RecordSearch,
+  runOnReader,
+  type SearchedList,
+} from "../record-source.ts";
 import { authorize, authorizeInput } from "./authorize.ts";
 import { getVisibleScopes, redactResult } from "./redact.ts";
 import { type AnyHandler, createHandlerContext } from "./run-handler.ts";
@@ -12,6 +22,14 @@ import { validateInput } from "./validate.ts";
 
 /** Rows read at a time: enough that a query costs little of it, few enough that other callers hardly wait. */
 const batchRows = 2_000;
+/** Most records of one kind that a search compares: more than it can show. */
+const maxCandidates = 1_000;
+
+const tableOfList: Readonly<Record<SearchedList, SearchedTable>> = {
+  list_submissions: "submissions",
+  list_persons: "persons",
+  list_reviewers: "reviewers",
+};
 
 /** Runs a workflow on the tenant's records, as far as the caller's scopes show them. */
 export async function runWorkflow(deps: PipelineDeps, prepared: PreparedCall): Promise<Outcome> {
@@ -41,14 +59,16 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
     name: ListName,
     filter: Readonly<Record<string, unknown>>,
     fields: readonly string[],
-    narrowing?: AuditNarrowing,
+    narrowing?: Narrowing,
   ) {
     const operation = operations[name];
     const input = prepareInput(operation, filter);
     const shown = { ...operation, data: z.array(pickRowSchema(name, fields)) };
     const columns = listColumns(operation, fields);
     const handler = deps.handlers[name] as AnyHandler;
-    const reading = { ...context, store: store.reader(businessId, columns), narrowing };
+    const [candidates, entries] = narrowing && "ids" in narrowing ? [narrowing] : [undefined, narrowing];
+    const rows = store.reader(businessId, { columns, ids: candidates?.ids });
+    const reading = { ...context, store: rows, narrowing: entries };
     let lastEvaluatedKey: string | undefined;
     do {
       const page = operation.paginated ? { limit: batchRows, lastEvaluatedKey } : {};
@@ -59,7 +79,17 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
       lastEvaluatedKey = rest.lastEvaluatedKey;
       yield (await redactResult(store, { operation: shown, caller, call }, rows)) as readonly Record<string, unknown>[];
     } while (lastEvaluatedKey !== undefined);
-    return true;
+    return !candidates?.hasMore;
+  }
+
+  async function findCandidates(name: SearchedList, search: RecordSearch) {
+    authorize(caller, operations[name]);
+    const includesPersonalAnswers = canSeePersonalAnswers({
+      privacy: call.privacy,
+      scopes: getVisibleScopes(caller, call),
+    });
+    const full = { ...search, includesPersonalAnswers };
+    return store.reader(businessId).findCandidates(tableOfList[name], full, maxCandidates);
   }
 
   async function get(name: RecordName, given: Readonly<Record<string, unknown>>) {
@@ -69,7 +99,7 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
     return redactResult(store, { operation, caller, call }, result);
   }
 
-  return { scopes: getVisibleScopes(caller, call), list, get };
+  return { scopes: getVisibleScopes(caller, call), list, get, findCandidates };
 }
 
 /** The columns that the fields of a list's rows need: answers to a form are redacted by the form that the record names. */

@@ -10,8 +10,8 @@ export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
 
-/** Tables that describe the database itself. */
-export const notCopied: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
+/** Tables that describe the database itself, and the progress of the search index, which each database fills itself. */
+export const notCopied: ReadonlySet<string> = new Set(["migrations", "migrationLock", "searchProgress"]);
 
 /**
  * Returns the checkpoint of a database that holds an unfinished copy, or undefined for a new database.

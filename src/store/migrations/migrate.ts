@@ -16,6 +16,7 @@ import * as auditLookup from "./013_audit_lookup.ts";
 import * as tenantSequences from "./014_tenant_sequences.ts";
 import * as approvals from "./018_approvals.ts";
 import * as people from "./019_people.ts";
+import * as searchIndex from "./020_search_index.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
@@ -45,6 +46,7 @@ export const migrations: Migrations = {
   "014_tenant_sequences": tenantSequences,
   "018_approvals": approvals,
   "019_people": people,
+  "020_search_index": searchIndex,
 };
 
 export interface MigrationStatus {

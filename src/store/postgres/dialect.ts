@@ -17,7 +17,9 @@ import type { Db } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
 import type { Stored } from "../queries/codec.ts";
 import { postgresCatalogue, type SchemaQueries, type StoredTable } from "../schema/schema-introspection.ts";
+import type { FullTextIndex } from "../search/full-text-index.ts";
 import { type PostgresSessionOptions, Session } from "./session.ts";
+import { textSearchIndex } from "./text-search-index.ts";
 
 export interface PostgresOptions extends PostgresSessionOptions {
   /** The collation that lower-cases all letters. */
@@ -80,6 +82,14 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
 
   lower(text: Expression<unknown>): RawBuilder<string> {
     return sql<string>`lower(${text} collate ${sql.id(this.#letters)})`;
+  }
+
+  listValues(texts: readonly string[]): RawBuilder<{ value: string }> {
+    return sql`json_array_elements_text(${JSON.stringify(texts)}::json)`;
+  }
+
+  get fullTextIndex(): FullTextIndex {
+    return textSearchIndex;
   }
 
   get schemaQueries(): SchemaQueries {

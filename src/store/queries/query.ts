@@ -8,6 +8,8 @@ export interface AnyQuery {
   readonly where?: Readonly<Record<string, unknown>>;
   readonly has?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly search?: { readonly columns: readonly string[]; readonly text: string } | undefined;
+  /** Selects only rows with these ids. */
+  readonly ids?: readonly string[] | undefined;
   /** Selects only audit entries of changes. */
   readonly changesOnly?: boolean | undefined;
 }
@@ -28,9 +30,16 @@ type Select = SelectQueryBuilder<Database, string, object>;
 
 /** Selects a source's rows of one tenant that match a query. The row's alias is `t`. */
 export function selectMatching(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery): Select {
-  const [first, ...others] = listMembers(query);
+  const members = listMembers(query);
+  const [first, ...others] = query.ids ? [undefined, ...members] : members;
   let select: Select;
-  if (first) {
+  if (query.ids) {
+    // The ids come first in the join, so that each row is found by its key.
+    select = (db.selectFrom(getAdapter(db).listValues(query.ids).as("wanted")) as unknown as Select)
+      .crossJoin(`${source.name} as t`)
+      .where("t.businessId", "=", businessId)
+      .whereRef(`t.${source.key[0]}`, "=", "wanted.value");
+  } else if (first) {
     // The members index has the order of the list, so it comes first in the join.
     select = (db.selectFrom("members as m") as Select)
       .crossJoin(`${source.name} as t`)
@@ -43,7 +52,8 @@ export function selectMatching(db: Db, source: Source<unknown>, businessId: stri
   } else {
     select = (db.selectFrom(`${source.name} as t`) as Select).where("t.businessId", "=", businessId);
   }
-  for (const [member, value] of others) select = select.where(hasMember(db, source, member, value));
+  for (const [member, value] of others.filter((other) => other !== undefined))
+    select = select.where(hasMember(db, source, member, value));
   for (const [member, values] of listAnyMembers(query)) {
     select = select.where(hasAnyMember(db, source, businessId, member, values));
   }
@@ -84,7 +94,7 @@ export function selectStep(
 
 function stepOfOne(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: SortStep): Select {
   const { sort, limit, after } = step;
-  const byMember = sort.column === "createdAt" && listMembers(query).length > 0;
+  const byMember = sort.column === "createdAt" && !query.ids && listMembers(query).length > 0;
   const [id, ...revision] = source.key.map((column) => `t.${column}`);
   const keys = byMember ? ["m.createdAt", "m.id", ...revision] : [`t.${sort.column}`, id as string, ...revision];
   const { where = {} } = query;

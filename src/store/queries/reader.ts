@@ -12,8 +12,19 @@ import {
   type Source,
   type Statements,
 } from "../database.ts";
-import type { AuditFilter, AuditNarrowing, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "../port.ts";
+import type {
+  AuditFilter,
+  AuditNarrowing,
+  ChangeEntry,
+  ListOrder,
+  PageRequest,
+  PageScope,
+  Query,
+  Reader,
+} from "../port.ts";
 import type { EventFilter, LogEntry } from "../queues/event-log.ts";
+import type { Candidates, SearchedTable, TextSearch } from "../search/candidates.ts";
+import { findSearchCandidates } from "../search/search-index.ts";
 import type { Row, TableName } from "../tables.ts";
 import { createCursors, type Position } from "./cursor.ts";
 import { type AnyQuery, type Sort, selectMatching, selectStep } from "./query.ts";
@@ -46,12 +57,15 @@ export class SqlReader implements Reader {
   protected readonly shared: ReaderDeps;
   /** The columns of a page's rows; all if undefined. */
   readonly #columns: readonly string[] | undefined;
+  /** The ids of the rows that a page may hold; all if undefined. */
+  readonly #ids: readonly string[] | undefined;
 
-  constructor(db: Db, shared: ReaderDeps, businessId: string, columns?: readonly string[]) {
+  constructor(db: Db, shared: ReaderDeps, businessId: string, { columns, ids }: PageScope = {}) {
     this.db = db;
     this.shared = shared;
     this.businessId = businessId;
     this.#columns = columns;
+    this.#ids = ids;
   }
 
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined> {
@@ -89,7 +103,11 @@ export class SqlReader implements Reader {
   ): Promise<PageOf<Row<T>>> {
     const sort = listOrders[order];
     const source = this.#columns ? createPartialSource(table, [...this.#columns, sort.column]) : createSource(table);
-    return this.#page(source, query, sort, page, wanted);
+    return this.#page(source, this.#ids ? { ...query, ids: this.#ids } : query, sort, page, wanted);
+  }
+
+  findCandidates(table: SearchedTable, search: TextSearch, limit: number): Promise<Candidates | undefined> {
+    return findSearchCandidates(this.db, this.businessId, table, search, limit);
   }
 
   pageAudit(

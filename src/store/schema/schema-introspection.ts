@@ -23,7 +23,7 @@ export interface StoredTable {
   readonly indexes: readonly StoredIndex[];
 }
 
-/** Queries that describe the tables of a database. */
+/** Queries that describe the tables of a database, without those of the full-text index. */
 export interface SchemaQueries {
   /**
    * Returns a row for each column, in the table's order: `table`, `column`, `type`, and its position in the primary
@@ -51,16 +51,23 @@ export interface IndexRow {
   readonly unique: number;
 }
 
+/** Excludes virtual tables and those in which they store their data. */
+const isOwnTable = sql`m.type = 'table' and m.name in
+  (select name from pragma_table_list where schema = 'main' and type = 'table' and name not glob 'sqlite_*')`;
+
 export const sqliteCatalogue: SchemaQueries = {
   columns: sql`
     select m.name as "table", c.name as "column", c.type, c.pk as place
     from sqlite_master m join pragma_table_info(m.name) c
-    where m.type = 'table' and m.name not glob 'sqlite_*' order by m.name, c.cid`,
+    where ${isOwnTable} order by m.name, c.cid`,
   indexes: sql`
     select m.name as "table", l.name as "index", c.name as "column", l."unique"
     from sqlite_master m join pragma_index_list(m.name) l join pragma_index_info(l.name) c
-    where m.type = 'table' and m.name not glob 'sqlite_*' order by m.name, l.name, c.seqno`,
+    where ${isOwnTable} order by m.name, l.name, c.seqno`,
 };
+
+const isNoTextIndex = sql`not exists
+  (select 1 from pg_attribute x where x.attrelid = t.oid and x.atttypid = 'tsvector'::regtype)`;
 
 export const postgresCatalogue: SchemaQueries = {
   columns: sql`
@@ -68,13 +75,13 @@ export const postgresCatalogue: SchemaQueries = {
       coalesce(array_position(string_to_array(i.indkey::text, ' '), a.attnum::text), 0) as place
     from pg_class t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
     left join pg_index i on i.indrelid = t.oid and i.indisprimary
-    where t.relkind in ('r', 'p') and t.relnamespace = current_schema()::regnamespace
+    where t.relkind in ('r', 'p') and t.relnamespace = current_schema()::regnamespace and ${isNoTextIndex}
     order by t.relname collate "C", a.attnum`,
   indexes: sql`
     select t.relname::text as "table", n.relname::text as "index", a.attname::text as "column",
       i.indisunique::int as "unique"
     from pg_index i join pg_class t on t.oid = i.indrelid join pg_class n on n.oid = i.indexrelid
     join pg_attribute a on a.attrelid = n.oid
-    where t.relkind in ('r', 'p') and t.relnamespace = current_schema()::regnamespace
+    where t.relkind in ('r', 'p') and t.relnamespace = current_schema()::regnamespace and ${isNoTextIndex}
     order by t.relname collate "C", n.relname collate "C", a.attnum`,
 };

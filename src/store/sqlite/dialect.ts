@@ -22,6 +22,8 @@ import { Mutex } from "../mutex.ts";
 import type { Stored } from "../queries/codec.ts";
 import { retry } from "../retry.ts";
 import { type SchemaQueries, type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
+import type { FullTextIndex } from "../search/full-text-index.ts";
+import { fts5Index } from "./fts5-index.ts";
 
 export interface SqliteOptions {
   /** Path of an existing file, or `:memory:`. */
@@ -73,6 +75,14 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
   /** The driver replaces SQLite's own `lower` by its own. */
   lower(text: Expression<unknown>): RawBuilder<string> {
     return sql<string>`lower(${text})`;
+  }
+
+  listValues(texts: readonly string[]): RawBuilder<{ value: string }> {
+    return sql`json_each(${JSON.stringify(texts)})`;
+  }
+
+  get fullTextIndex(): FullTextIndex {
+    return fts5Index;
   }
 
   get schemaQueries(): SchemaQueries {
