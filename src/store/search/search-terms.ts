@@ -9,7 +9,7 @@ const maxWordChars = 32;
 /** Most words of a search that the index compares: the longest, which the fewest records have. */
 const maxQueryWords = 8;
 /** Most text of one record in the index. PostgreSQL allows 1 MiB. */
-export const maxIndexedBytes = 256 * 1024;
+const maxIndexedBytes = 256 * 1024;
 
 /** The kinds of terms, by the letter with which they begin after the tenant. */
 const letters = { word: "w", personalWord: "p", address: "a", program: "g", id: "i" } as const;
