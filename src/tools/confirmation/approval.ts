@@ -4,6 +4,7 @@ import { problem } from "../../contract/errors.ts";
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import type { Failure } from "../../upstream/port.ts";
+import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 import { createCallControl } from "../call-control.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
 import type { Agreement, ConfirmedCall } from "./confirmation-token.ts";
@@ -73,8 +74,8 @@ export function readDecision(
   if (approval.status === "pending") return undefined;
   if (approval.status === "declined") {
     telemetry.note("confirmation", "declined");
-    const { reason } = approval;
-    return { ok: false, problem: problem("confirmation_declined", reason === null ? undefined : { reason }) };
+    const reason = sanitizeText(approval.reason ?? "");
+    return { ok: false, problem: problem("confirmation_declined", reason === "" ? undefined : { reason }) };
   }
   telemetry.note("confirmation", "accepted");
   const { showsHidden, except, decidedBy } = approval;

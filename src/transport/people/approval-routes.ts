@@ -1,0 +1,89 @@
+import type { Approvals } from "../../approvals/approvals.ts";
+import { isExpired } from "../../approvals/approvals.ts";
+import type { Approval } from "../../contract/access/approvals.ts";
+import { getUserScopes, type User } from "../../contract/access/roles.ts";
+import { sensitiveScope } from "../../contract/access/scopes.ts";
+import { Problem } from "../../contract/errors.ts";
+import { renderApprovalListPage, renderApprovalPage } from "../../pages/approvals/approval.ts";
+import { findSignedIn, type PageContext, type PeopleApp, type PeopleServices, redirectToSignIn } from "./browser-request.ts";
+
+const maxListed = 100;
+const maxReasonChars = 500;
+
+/** What the pages of approvals need beside the people who sign in. */
+export interface ApprovalServices {
+  readonly approvals: Approvals;
+  /** Returns the name of an organisation's token. */
+  readonly findTokenName: (businessId: string, tokenId: string) => Promise<string | undefined>;
+}
+
+/** Adds the pages on which people approve what agents ask for. */
+export function addApprovalRoutes(app: PeopleApp, people: PeopleServices, { approvals, findTokenName }: ApprovalServices) {
+  async function showApproval(context: PageContext, user: User, approval: Approval, error?: string) {
+    const { tokenId } = approval;
+    const tokenName = tokenId === null ? undefined : await findTokenName(user.businessId, tokenId);
+    const expired = approval.status === "pending" && isExpired(approval, approvals.now());
+    const status = expired ? "expired" : approval.status;
+    const page = renderApprovalPage({ user, approval, tokenName, status, hindrance: findHindrance(user, approval), error });
+    return context.html(page, error === undefined ? 200 : 422);
+  }
+
+  app.get("/approvals", async (context) => {
+    const signedIn = await findSignedIn(people, context);
+    if (!signedIn) return redirectToSignIn(context);
+    const { user } = signedIn;
+    const waiting = await approvals.listPending(user.businessId, maxListed + 1);
+    const visible = waiting.filter((approval) => findHindrance(user, approval) === undefined);
+    return context.html(renderApprovalListPage({ user, pending: visible.slice(0, maxListed), hasMore: waiting.length > maxListed }));
+  });
+
+  app.get("/approvals/:approvalId", async (context) => {
+    const signedIn = await findSignedIn(people, context);
+    if (!signedIn) return redirectToSignIn(context);
+    const approval = await approvals.find(signedIn.user.businessId, context.req.param("approvalId"));
+    if (!approval) return context.notFound();
+    return showApproval(context, signedIn.user, approval);
+  });
+
+  app.post("/approvals/:approvalId", async (context) => {
+    const signedIn = await findSignedIn(people, context);
+    if (!signedIn) return redirectToSignIn(context);
+    const { user } = signedIn;
+    const approval = await approvals.find(user.businessId, context.req.param("approvalId"));
+    if (!approval) return context.notFound();
+    if (findHindrance(user, approval) !== undefined) return context.text("Your role may not decide this.", 403);
+    const decision = await readDecision(context, approval);
+    if (typeof decision === "string") return showApproval(context, user, approval, decision);
+    try {
+      await approvals.decide(user.businessId, approval.approvalId, decision, user);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return showApproval(context, user, approval, "This was decided by somebody else, or has expired.");
+    }
+    return context.redirect(`/approvals/${approval.approvalId}`, 303);
+  });
+}
+
+/** Returns why a person may not decide on an approval. */
+function findHindrance(user: User, approval: Approval): string | undefined {
+  if (user.role === "viewer") return "Your role only reads. Ask an owner or a member of the staff to decide.";
+  const scopes = getUserScopes(user);
+  const missing = approval.scopes.filter((scope) => !scopes.has(scope));
+  if (missing.length === 0) return undefined;
+  return missing.includes(sensitiveScope)
+    ? "This shows sensitive personal data, which you may not see. Ask a person who may."
+    : "You lack the rights that this call needs.";
+}
+
+/** Reads the form. Returns what is wrong with it as a sentence. */
+async function readDecision(context: PageContext, { calls }: Approval) {
+  const form = await context.req.parseBody({ all: true });
+  const kept = new Set([form["call"] ?? []].flat().map(String));
+  const approves = form["decision"] === "approve";
+  if (!approves && form["decision"] !== "decline") return "Choose Approve or Decline.";
+  const except = calls.flatMap(({ position }) => (kept.has(String(position)) ? [] : [position]));
+  if (approves && calls.length > 0 && except.length === calls.length)
+    return "No call is selected. Select at least one, or decline.";
+  const reason = typeof form["reason"] === "string" ? form["reason"].trim().slice(0, maxReasonChars) : "";
+  return { approves, reason: approves ? "" : reason, except, showsHidden: form["showHidden"] === "yes" };
+}
