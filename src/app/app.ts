@@ -27,6 +27,7 @@ import { HttpServers } from "./http-servers.ts";
 import { instrumentPipeline } from "./instrumented-parts.ts";
 import { connectMcp } from "./mcp-wiring.ts";
 import { createMetricsEndpoint } from "./metrics.ts";
+import { connectApprovals, connectPeople } from "./people-wiring.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServerKeyLoader } from "./server-key.ts";
 
@@ -88,7 +89,9 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const { store, clock, log, telemetry } = services;
   const storage = await openBlobStore(config.filesBeside, config.bucket);
   const serverKey = createServerKeyLoader(config);
-  const access = { serverKey, userAdmin: createUserAdmin({ store, clock, loadFirstBusiness }) };
+  const userAdmin = createUserAdmin({ store, clock, loadFirstBusiness });
+  const approvals = connectApprovals(config, services);
+  const people = connectPeople(config, services, { userAdmin, approvals, serverKey });
   const handlesOf = loadPseudonymizer(await store.secret("handles"));
   const remote = await createRemoteParts(config, services);
   const embedded = remote
@@ -99,7 +102,14 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const downloads = createDownloads({ ...storage, links: createLinkVerifier(store, clock), store, log });
   const readiness = createReadiness({ ...services, workers, serverKey, circuitBreaker });
   const { invitations } = portalServices ?? {};
-  const servers = new HttpServers(config, { downloads, invitations, readiness: readiness.look, telemetry, log });
+  const servers = new HttpServers(config, {
+    downloads,
+    invitations,
+    people,
+    readiness: readiness.look,
+    telemetry,
+    log,
+  });
   const measured = { ...services, hasQueues: !remote, circuitBreaker, servers };
   const metricsEndpoint = createMetricsEndpoint(config.metrics, metrics, measured);
   const links = createSignedUrls(store, () => servers.getOrigin());
@@ -107,7 +117,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const changes = createChangeFeed({ store, identify: pipeline.identify, log });
   const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(pipeline, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
-  const mcp = await connectMcp(config, upstream, servers, services);
+  const mcp = await connectMcp(config, upstream, { servers, approvals }, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
 
   return {
@@ -115,7 +125,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     content: storage.content,
     pipeline,
     tokens: createTokenAdmin(store, clock),
-    userAdmin: access.userAdmin,
+    userAdmin,
     upstream,
     log,
     webhooks,
@@ -128,7 +138,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
       for (const worker of workers) worker.start();
     },
     joinOthers: async () => membership?.join(),
-    listen: () => servers.listen({ ...mcp, ...access, upstream, pipeline: rest, webhooks: remote?.webhooks }, services),
+    listen: () => servers.listen({ ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks }, services),
     serveMetrics: metricsEndpoint.open,
     reloadKeys: () => servers.reloadKeys(),
     connectStdio(token, transport) {

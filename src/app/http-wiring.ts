@@ -1,14 +1,12 @@
 import type { Config } from "../config/load.ts";
 import type { HomeFacts } from "../pages/home.ts";
 import type { OperationPipeline } from "../pipeline/execute.ts";
-import type { UserAdmin } from "../pipeline/users/user-admin.ts";
 import { type HttpServer, type HttpSurfaces, listenHttp } from "../transport/http/server.ts";
 import { createOpenapiDocument } from "../transport/rest/openapi.ts";
 import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { type CallerCheck, type Callers, connectCallerCheck } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
-import { connectPeople } from "./people-wiring.ts";
 import { createWebhookReceiver } from "./webhook-receiver.ts";
 
 let document: string | undefined;
@@ -22,8 +20,6 @@ export interface HttpWiring {
   readonly mcpEndpoint: (callers: Callers) => Promise<CallerCheck["mcp"]>;
   readonly webhooks: Parameters<typeof createWebhookReceiver>[1];
   readonly surfaces: HttpSurfaces;
-  readonly userAdmin: UserAdmin;
-  readonly serverKey: () => Buffer;
 }
 
 /**
@@ -32,7 +28,7 @@ export interface HttpWiring {
  */
 export async function serveSurfaces(
   config: Config,
-  { upstream, pipeline, mcpEndpoint, webhooks, surfaces, ...access }: HttpWiring,
+  { upstream, pipeline, mcpEndpoint, webhooks, surfaces }: HttpWiring,
   local: CoreServices,
 ): Promise<{ readonly server: HttpServer; readonly callerCheck: CallerCheck }> {
   const callerCheck = await connectCallerCheck(config, upstream, mcpEndpoint, local);
@@ -45,7 +41,6 @@ export async function serveSurfaces(
     ...(rest ? { rest } : {}),
     webhooks: webhookReceiver,
     home,
-    people: connectPeople(config, local, access),
   });
   return { server, callerCheck };
 }

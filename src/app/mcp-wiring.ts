@@ -1,4 +1,4 @@
-import { createApprovals } from "../approvals/approvals.ts";
+import { type Approvals, approvalsPath } from "../approvals/approvals.ts";
 import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
 import { version } from "../lib/version.ts";
@@ -16,22 +16,16 @@ import type { HttpServers } from "./http-servers.ts";
 export async function connectMcp(
   config: Config,
   upstream: Upstream,
-  servers: Pick<HttpServers, "getOrigin">,
+  { servers, approvals }: { readonly servers: Pick<HttpServers, "getOrigin">; readonly approvals: Approvals },
   { store, clock, log, telemetry }: CoreServices,
 ) {
   const isDisabled = (name: CallName) => findDisablingSetting(config, name);
-  const approvals = createApprovals({
-    store,
-    clock,
-    hasApprovers: async () => false,
-    getTenant: (realm) => (config.baseUrl === undefined ? realm : "remote"),
-    getOrigin: () => servers.getOrigin(),
-  });
   const confirmation: ConfirmationPolicy = {
     mode: config.confirm,
     approved: new Set(config.approvedTools),
     key: await store.secret("confirmations"),
     approvals,
+    getApprovalUrl: async (approvalId) => `${await servers.getOrigin()}${approvalsPath}/${approvalId}`,
     now: () => clock.now(),
   };
   const sessionRegistry = createSessionRegistry(store, clock);

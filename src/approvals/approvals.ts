@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Approval } from "../contract/access/approvals.ts";
+import type { Role } from "../contract/access/roles.ts";
 import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
@@ -14,6 +15,12 @@ const maxPendingOfCaller = 100;
 const maxWaiting = 200;
 const firstIntervalMs = 250;
 const maxIntervalMs = 2_000;
+
+/** The path of the pages on which people decide. */
+export const approvalsPath = "/approvals";
+
+/** The roles of people who may approve. */
+export const approverRoles: readonly Role[] = ["owner", "staff"];
 
 /** What an agent asks a person to approve. */
 export type ApprovalRequest = Pick<
@@ -39,11 +46,9 @@ export interface Decision {
 export interface Approvals {
   now(): Date;
   /** Returns the organisation whose people approve the calls of a realm. */
-  getTenant(realm: string): string;
+  findTenant(realm: string): Promise<string>;
   /** Returns whether anybody has an account that may approve. */
   hasApprovers(businessId: string): Promise<boolean>;
-  /** Returns the address of the page on which a person decides. */
-  getUrl(approvalId: string): Promise<string>;
   /**
    * Stores a request. The same call of the same caller, with the same preview, waits only once.
    * @throws Problem `rate_limited` if too many of the caller's requests wait
@@ -69,22 +74,18 @@ export interface DecisionWait {
 }
 
 export interface ApprovalDeps {
-  readonly store: Pick<Store, "reader" | "transaction">;
+  readonly store: Pick<Store, "reader" | "transaction" | "users">;
   readonly clock: Clock;
-  readonly hasApprovers: (businessId: string) => Promise<boolean>;
-  readonly getTenant: (realm: string) => string;
-  /** Returns the origin of this installation's pages. */
-  readonly getOrigin: () => Promise<string>;
+  readonly findTenant: (realm: string) => Promise<string>;
 }
 
 export function createApprovals(deps: ApprovalDeps): Approvals {
-  const { store, clock, hasApprovers, getTenant, getOrigin } = deps;
+  const { store, clock, findTenant } = deps;
   const find = async (businessId: string, approvalId: string) => store.reader(businessId).get("approvals", approvalId);
   return {
     now: () => clock.now(),
-    getTenant,
-    hasApprovers,
-    getUrl: async (approvalId) => `${await getOrigin()}/approvals/${approvalId}`,
+    findTenant,
+    hasApprovers: (businessId) => store.users.hasActive(businessId, approverRoles),
     request: (businessId, request) => storeRequest(deps, businessId, request),
     find,
     listPending: (businessId, limit) => {

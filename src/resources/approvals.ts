@@ -20,7 +20,7 @@ const approvalTemplate: ResourceTemplateType = {
  */
 export async function listApprovalTemplates({ approvals, identify }: Pick<ResourceReader, "approvals" | "identify">) {
   const { realm } = await identify();
-  return (await approvals.hasApprovers(approvals.getTenant(realm))) ? [approvalTemplate] : [];
+  return (await approvals.hasApprovers(await approvals.findTenant(realm))) ? [approvalTemplate] : [];
 }
 
 /** Returns the id in an approval's URI, or `undefined` for any other URI. */
@@ -39,7 +39,7 @@ export async function readApproval(
   approvalId: string,
 ): Promise<ReadResourceResult> {
   const { caller, realm } = await identify();
-  const approval = await approvals.find(approvals.getTenant(realm), approvalId);
+  const approval = await approvals.find(await approvals.findTenant(realm), approvalId);
   if (approval?.caller !== caller) throw createNotFoundError(uri);
   const { tool, expiresAt, decidedAt, reason } = approval;
   const status = approval.status === "pending" && isExpired(approval, approvals.now()) ? "expired" : approval.status;

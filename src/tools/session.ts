@@ -14,6 +14,8 @@ export interface ConfirmationPolicy {
   readonly key: Uint8Array;
   /** Approvals by signed-in people. */
   readonly approvals: Approvals;
+  /** Returns the address of the page on which a person decides. */
+  getApprovalUrl(approvalId: string): Promise<string>;
   now(): Date;
 }
 

@@ -118,9 +118,13 @@ export interface ApprovalListPage {
 
 /** Renders the approvals that wait. */
 export function renderApprovalListPage({ user, pending, hasMore }: ApprovalListPage) {
-  return renderPage("Approvals", html`${renderApprovalRows(pending)}${hasMore ? html`<p>More wait than are shown.</p>` : ""}`, {
-    user,
-  });
+  return renderPage(
+    "Approvals",
+    html`${renderApprovalRows(pending)}${hasMore ? html`<p>More wait than are shown.</p>` : ""}`,
+    {
+      user,
+    },
+  );
 }
 
 /** Renders approvals as rows that lead to their pages. */

@@ -34,6 +34,17 @@ export function createUserStore(engine: Pick<Engine, "read" | "write" | "transac
     database: write,
     hasAny: async () => (await read.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined,
 
+    async hasActive(businessId, roles) {
+      const active = read
+        .selectFrom("users")
+        .select("id")
+        .where("businessId", "=", businessId)
+        .where("disabledAt", "is", null);
+      // A person gets a name by accepting the invitation.
+      const named = active.where("name", "!=", "").where("role", "in", [...roles]);
+      return (await named.limit(1).executeTakeFirst()) !== undefined;
+    },
+
     async list(businessId) {
       const all = select(read).orderBy("businessId").orderBy("createdAt").orderBy("id");
       const rows = await (businessId === undefined ? all : all.where("businessId", "=", businessId)).execute();

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { User } from "../../contract/access/roles.ts";
+import type { Role, User } from "../../contract/access/roles.ts";
 
 /** Begins the keys under which attempts to sign in are counted as permits, which `sweep` deletes. */
 export const signInAttemptPrefix = "sign-in:";
@@ -17,6 +17,8 @@ export type UserPatch = Partial<Pick<User, "name" | "role" | "seesSensitive" | "
 export interface UserStore {
   /** Returns whether anyone has an account. */
   hasAny(): Promise<boolean>;
+  /** Returns whether anyone with one of the roles has accepted an invitation, and is not disabled. */
+  hasActive(businessId: string, roles: readonly Role[]): Promise<boolean>;
   list(businessId?: string): Promise<readonly User[]>;
   get(userId: string): Promise<User | undefined>;
   findByEmail(email: string): Promise<User | undefined>;

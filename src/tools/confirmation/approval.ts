@@ -45,15 +45,16 @@ export function requestApproval(
 
 /** Waits for the decision on an approval, if the caller wants that, and reports progress. Returns its last state. */
 export async function awaitApproval(
+  { confirmation }: ToolSession,
   context: ToolContext,
-  approvals: Approvals,
   { tenant }: ConfirmedCall,
   approvalId: string,
   waits: boolean,
 ): Promise<Approval | undefined> {
+  const { approvals } = confirmation;
   if (!waits) return approvals.find(tenant, approvalId);
   const { progress, signal } = createCallControl(context);
-  const url = await approvals.getUrl(approvalId);
+  const url = await confirmation.getApprovalUrl(approvalId);
   const report = (waitedMs: number) =>
     progress(Math.round(waitedMs / 1000), `Waiting for a person to decide at ${url}`);
   await report(0);

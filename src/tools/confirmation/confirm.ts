@@ -72,7 +72,8 @@ export async function withConfirmation(
 /** Describes a call of the session's caller, so that a confirmation is valid for nothing else. */
 export async function describeConfirmedCall(session: ToolSession, tool: string, args: unknown): Promise<ConfirmedCall> {
   const { caller, realm, holder } = await getIdentity(session.upstream, session);
-  return { tool, args, caller, tenant: session.confirmation.approvals.getTenant(realm), tokenId: holder?.tokenId };
+  const tenant = await session.confirmation.approvals.findTenant(realm);
+  return { tool, args, caller, tenant, tokenId: holder?.tokenId };
 }
 
 export function isAgreement(asked: object): asked is Agreement {
@@ -138,12 +139,11 @@ async function readApproval(
   call: ConfirmedCall,
   { agreement, token, waits }: PresentedApproval,
 ): Promise<Agreement | Failure | Question> {
-  const { approvals } = session.confirmation;
-  const approval = await awaitApproval(context, approvals, call, agreement.nonce, waits);
+  const approval = await awaitApproval(session, context, call, agreement.nonce, waits);
   const decided = readDecision(session, call, approval, agreement);
   if (decided || !approval) return decided ?? { ok: false, problem: problem("confirmation_invalid") };
   const { approvalId, question: text, choices: fields, expiresAt } = approval;
-  const page = { approvalId, url: await approvals.getUrl(approvalId) };
+  const page = { approvalId, url: await session.confirmation.getApprovalUrl(approvalId) };
   return createPendingQuestion(session, { text, fields, token, expiresAt, approval: page });
 }
 
@@ -219,7 +219,7 @@ export async function requestAgreement(
     return readApproval(session, context, call, { agreement, token: signed.token, waits: true });
   }
   const { approvalId } = approval;
-  const page = { approvalId, url: await approvals.getUrl(approvalId) };
+  const page = { approvalId, url: await confirmation.getApprovalUrl(approvalId) };
   return createQuestion(session, context, { ...draft, ...signed, approval: page });
 }
 

@@ -1,43 +1,51 @@
-import type { Approvals } from "../../approvals/approvals.ts";
-import { isExpired } from "../../approvals/approvals.ts";
+import { approvalsPath, approverRoles, isExpired } from "../../approvals/approvals.ts";
 import type { Approval } from "../../contract/access/approvals.ts";
 import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import { sensitiveScope } from "../../contract/access/scopes.ts";
 import { Problem } from "../../contract/errors.ts";
 import { renderApprovalListPage, renderApprovalPage } from "../../pages/approvals/approval.ts";
-import { findSignedIn, type PageContext, type PeopleApp, type PeopleServices, redirectToSignIn } from "./browser-request.ts";
+import {
+  findSignedIn,
+  type PageContext,
+  type PeopleApp,
+  type PeopleServices,
+  redirectToSignIn,
+} from "./browser-request.ts";
 
 const maxListed = 100;
 const maxReasonChars = 500;
 
-/** What the pages of approvals need beside the people who sign in. */
-export interface ApprovalServices {
-  readonly approvals: Approvals;
-  /** Returns the name of an organisation's token. */
-  readonly findTokenName: (businessId: string, tokenId: string) => Promise<string | undefined>;
-}
-
 /** Adds the pages on which people approve what agents ask for. */
-export function addApprovalRoutes(app: PeopleApp, people: PeopleServices, { approvals, findTokenName }: ApprovalServices) {
+export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void {
+  const { approvals, findTokenName } = people;
   async function showApproval(context: PageContext, user: User, approval: Approval, error?: string) {
     const { tokenId } = approval;
     const tokenName = tokenId === null ? undefined : await findTokenName(user.businessId, tokenId);
     const expired = approval.status === "pending" && isExpired(approval, approvals.now());
     const status = expired ? "expired" : approval.status;
-    const page = renderApprovalPage({ user, approval, tokenName, status, hindrance: findHindrance(user, approval), error });
+    const page = renderApprovalPage({
+      user,
+      approval,
+      tokenName,
+      status,
+      hindrance: findHindrance(user, approval),
+      error,
+    });
     return context.html(page, error === undefined ? 200 : 422);
   }
 
-  app.get("/approvals", async (context) => {
+  app.get(approvalsPath, async (context) => {
     const signedIn = await findSignedIn(people, context);
     if (!signedIn) return redirectToSignIn(context);
     const { user } = signedIn;
     const waiting = await approvals.listPending(user.businessId, maxListed + 1);
     const visible = waiting.filter((approval) => findHindrance(user, approval) === undefined);
-    return context.html(renderApprovalListPage({ user, pending: visible.slice(0, maxListed), hasMore: waiting.length > maxListed }));
+    return context.html(
+      renderApprovalListPage({ user, pending: visible.slice(0, maxListed), hasMore: waiting.length > maxListed }),
+    );
   });
 
-  app.get("/approvals/:approvalId", async (context) => {
+  app.get(`${approvalsPath}/:approvalId`, async (context) => {
     const signedIn = await findSignedIn(people, context);
     if (!signedIn) return redirectToSignIn(context);
     const approval = await approvals.find(signedIn.user.businessId, context.req.param("approvalId"));
@@ -45,7 +53,7 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices, { appr
     return showApproval(context, signedIn.user, approval);
   });
 
-  app.post("/approvals/:approvalId", async (context) => {
+  app.post(`${approvalsPath}/:approvalId`, async (context) => {
     const signedIn = await findSignedIn(people, context);
     if (!signedIn) return redirectToSignIn(context);
     const { user } = signedIn;
@@ -60,13 +68,14 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices, { appr
       if (!(error instanceof Problem)) throw error;
       return showApproval(context, user, approval, "This was decided by somebody else, or has expired.");
     }
-    return context.redirect(`/approvals/${approval.approvalId}`, 303);
+    return context.redirect(`${approvalsPath}/${approval.approvalId}`, 303);
   });
 }
 
 /** Returns why a person may not decide on an approval. */
 function findHindrance(user: User, approval: Approval): string | undefined {
-  if (user.role === "viewer") return "Your role only reads. Ask an owner or a member of the staff to decide.";
+  if (!approverRoles.includes(user.role))
+    return "Your role only reads. Ask an owner or a member of the staff to decide.";
   const scopes = getUserScopes(user);
   const missing = approval.scopes.filter((scope) => !scopes.has(scope));
   if (missing.length === 0) return undefined;

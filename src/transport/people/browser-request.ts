@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
+import type { Approvals } from "../../approvals/approvals.ts";
 import type { Accounts, BrowserRequest, SignedIn } from "../../identity/accounts.ts";
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { UserAdmin } from "../../pipeline/users/user-admin.ts";
@@ -14,6 +15,9 @@ export interface PeopleServices {
   /** Loads the part that signs people in, on first use. */
   readonly accounts: () => Promise<Accounts>;
   readonly userAdmin: UserAdmin;
+  readonly approvals: Approvals;
+  /** Returns the name of an organisation's token. */
+  readonly findTokenName: (businessId: string, tokenId: string) => Promise<string | undefined>;
   /** The origin by which browsers reach this server. Undefined: the one that a request names. */
   readonly publicOrigin: string | undefined;
   /** The name of the external provider with which people sign in, if there is one. */

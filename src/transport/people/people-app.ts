@@ -1,7 +1,9 @@
 import { bodyLimit } from "hono/body-limit";
+import { approvalsPath } from "../../approvals/approvals.ts";
 import { authPath } from "../../identity/limits.ts";
 import { pageHeaders } from "../../pages/layout.ts";
 import { addAccountRoutes } from "./account-routes.ts";
+import { addApprovalRoutes } from "./approval-routes.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
 import { addLinkRoutes } from "./link-routes.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
@@ -11,7 +13,7 @@ import { addSignInRoutes } from "./sign-in-routes.ts";
 export const maxFormBytes = 16 * 1024;
 
 /** Paths of the pages on which people sign in and manage their accounts. */
-const pagePaths = ["/sign-in", "/sign-out", "/join", "/account"].map((path) => `${path}/*`);
+const pagePaths = ["/sign-in", "/sign-out", "/join", "/account", approvalsPath].map((path) => `${path}/*`);
 
 /** Adds the pages on which people sign in and manage their accounts, and the endpoints of their scripts. */
 export function addPeopleRoutes(app: PeopleApp, people: PeopleServices): void {
@@ -26,6 +28,7 @@ export function addPeopleRoutes(app: PeopleApp, people: PeopleServices): void {
   addSignInRoutes(app, people);
   addLinkRoutes(app, people);
   addAccountRoutes(app, people);
+  addApprovalRoutes(app, people);
   app.all(`${authPath}/*`, limitBody, async (context) => {
     const accounts = await people.accounts();
     return accounts.answer(toBrowserRequest(people, context), context.req.raw);
