@@ -21,7 +21,11 @@ export class BrowserSession {
     return this.#send(path, {});
   }
 
-  submit(path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<PageAnswer> {
+  submit(
+    path: string,
+    fields: Record<string, string> | URLSearchParams = {},
+    headers: Record<string, string> = {},
+  ): Promise<PageAnswer> {
     const own = { origin: this.origin, "sec-fetch-site": "same-origin", ...headers };
     return this.#send(path, { method: "POST", body: new URLSearchParams(fields), headers: own });
   }
