@@ -6,7 +6,7 @@ import { createDownloads } from "../pipeline/downloads.ts";
 import { createPipeline, type OperationPipeline } from "../pipeline/execute.ts";
 import { createLinkVerifier, createSignedUrls } from "../pipeline/signed-urls.ts";
 import { createTokenAdmin, type TokenAdmin } from "../pipeline/tokens/tokens.ts";
-import { createUserAdmin, type UserAdmin } from "../pipeline/users/user-admin.ts";
+import type { UserAdmin } from "../pipeline/users/user-admin.ts";
 import type { Retention } from "../retention/retention.ts";
 import { handlers } from "../service/index.ts";
 import { openBlobStore } from "../store/blobs/open-blob-store.ts";
@@ -22,12 +22,11 @@ import { loadPseudonymizer } from "../upstream/privacy/pseudonyms.ts";
 import { workflowRunners } from "../workflows/index.ts";
 import { type AppOptions, type CoreServices, openCoreServices } from "./core-services.ts";
 import type { PortalServices, StorageLocations, Webhooks } from "./embedded-wiring.ts";
-import { loadFirstBusiness } from "./first-business.ts";
 import { HttpServers } from "./http-servers.ts";
 import { instrumentPipeline } from "./instrumented-parts.ts";
 import { connectMcp } from "./mcp-wiring.ts";
 import { createMetricsEndpoint } from "./metrics.ts";
-import { connectApprovals, connectPeople } from "./people-wiring.ts";
+import { connectPeople } from "./people-wiring.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServerKeyLoader } from "./server-key.ts";
 
@@ -89,9 +88,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const { store, clock, log, telemetry } = services;
   const storage = await openBlobStore(config.filesBeside, config.bucket);
   const serverKey = createServerKeyLoader(config);
-  const userAdmin = createUserAdmin({ store, clock, loadFirstBusiness });
-  const approvals = connectApprovals(config, services);
-  const people = connectPeople(config, services, { userAdmin, approvals, serverKey });
+  const people = connectPeople(config, services, serverKey);
   const handlesOf = loadPseudonymizer(await store.secret("handles"));
   const remote = await createRemoteParts(config, services);
   const embedded = remote
@@ -117,7 +114,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const changes = createChangeFeed({ store, identify: pipeline.identify, log });
   const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(pipeline, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
-  const mcp = await connectMcp(config, upstream, { servers, approvals }, services);
+  const mcp = await connectMcp(config, upstream, { servers, approvals: people.approvals }, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
 
   return {
@@ -125,7 +122,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     content: storage.content,
     pipeline,
     tokens: createTokenAdmin(store, clock),
-    userAdmin,
+    userAdmin: people.userAdmin,
     upstream,
     log,
     webhooks,

@@ -2,12 +2,13 @@ import { hkdfSync } from "node:crypto";
 import { type Approvals, createApprovals } from "../approvals/approvals.ts";
 import type { Config } from "../config/load.ts";
 import type { Accounts } from "../identity/accounts.ts";
-import type { UserAdmin } from "../pipeline/users/user-admin.ts";
+import { createUserAdmin } from "../pipeline/users/user-admin.ts";
 import type { PeopleServices } from "../transport/people/browser-request.ts";
 import type { CoreServices } from "./core-services.ts";
+import { loadFirstBusiness } from "./first-business.ts";
 
 /** Creates the approvals of the people who sign in here. With a remote service, all of them are of one organisation. */
-export function connectApprovals({ baseUrl }: Config, { store, clock }: CoreServices): Approvals {
+function connectApprovals({ baseUrl }: Config, { store, clock }: CoreServices): Approvals {
   const findTenant = async (realm: string) => {
     const [first] = baseUrl === undefined ? [] : await store.listBusinesses();
     return first?.businessId ?? realm;
@@ -15,18 +16,11 @@ export function connectApprovals({ baseUrl }: Config, { store, clock }: CoreServ
   return createApprovals({ store, clock, findTenant });
 }
 
-export interface PeopleDeps {
-  readonly userAdmin: UserAdmin;
-  readonly approvals: Approvals;
-  readonly serverKey: () => Buffer;
-}
-
 /** Creates what the pages need of people who sign in. What signs them in is loaded on first use, because it is large. */
-export function connectPeople(
-  { publicUrl, signIn: provider }: Config,
-  { store, clock, log }: CoreServices,
-  { userAdmin, approvals, serverKey }: PeopleDeps,
-): PeopleServices {
+export function connectPeople(config: Config, services: CoreServices, serverKey: () => Buffer): PeopleServices {
+  const { publicUrl, signIn: provider } = config;
+  const { store, clock, log } = services;
+  const userAdmin = createUserAdmin({ store, clock, loadFirstBusiness });
   let accounts: Promise<Accounts> | undefined;
   const loadAccounts = async () => {
     const { createAccounts } = await import("../identity/accounts.ts");
@@ -36,7 +30,7 @@ export function connectPeople(
   return {
     accounts: () => (accounts ??= loadAccounts()),
     userAdmin,
-    approvals,
+    approvals: connectApprovals(config, services),
     async findTokenName(businessId, tokenId) {
       const token = await store.getToken(tokenId);
       return token?.businessId === businessId ? token.name : undefined;

@@ -255,7 +255,7 @@ test("where nobody has an account, the mode ask accepts a second call, and the m
   );
   expect(asked).not.toHaveProperty("url");
   const strict = await openSetup("human");
-  // An invitation that nobody has accepted is no account.
+  // Nobody has accepted the invitation, so nobody has an account.
   await strict.server.app.userAdmin.invite(
     { businessId: strict.server.businessId, email: "ina@example.org", role: "staff", seesSensitive: false },
     { actorType: "user", actorId: "command_line" },

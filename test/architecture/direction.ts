@@ -17,7 +17,7 @@ export const direction = {
   resources: ["contract", "upstream", "approvals", "lib"],
   identity: ["contract", "pipeline", "port", "lib"],
   pages: ["contract", "lib"],
-  transport: ["contract", "pipeline", "upstream", "tools", "resources", "pages", "identity", "lib"],
+  transport: ["contract", "approvals", "pipeline", "upstream", "tools", "resources", "pages", "identity", "lib"],
   webhooks: ["contract", "pipeline", "port", "lib"],
   exports: ["contract", "pipeline", "port", "lib"],
   mail: ["contract", "pipeline", "port", "lib"],

@@ -181,6 +181,7 @@ describe("field annotations", () => {
     expect(pinned).toMatchInlineSnapshot(`
       {
         "applicants": "email name",
+        "approvals": "question calls decidedByName reason",
         "assignments": "reason conflictAttestation.statement",
         "emailSends": "recipientEmail subject body",
         "exports": "",

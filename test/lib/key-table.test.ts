@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { KeyTable } from "../../src/lib/key-table.ts";
+import { KeyTable } from "../../src/lib/collections/key-table.ts";
 
 test("a key table gives each key the number with which it was first seen", () => {
   const keys = fc.array(fc.oneof(fc.string(), fc.constantFrom("a", "b", "aa", "\0", "ä")), { maxLength: 300 });

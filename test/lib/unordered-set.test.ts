@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createUnorderedSet, type Slot } from "../../src/lib/unordered-set.ts";
+import { createUnorderedSet, type Slot } from "../../src/lib/collections/unordered-set.ts";
 
 test("a bag holds the items that were added and not removed", () => {
   const steps = fc.array(fc.oneof(fc.constant("put" as const), fc.nat()), { maxLength: 200 });

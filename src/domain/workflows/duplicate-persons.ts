@@ -1,7 +1,7 @@
 import { type Issue, Problem } from "../../contract/errors.ts";
 import type { Person } from "../../contract/persons.ts";
 import { DuplicateReason } from "../../contract/workflows/duplicate-persons.ts";
-import { KeyTable } from "../../lib/key-table.ts";
+import { KeyTable } from "../../lib/collections/key-table.ts";
 import { listWords } from "../../lib/search-words.ts";
 import { mergePersons } from "../persons.ts";
 

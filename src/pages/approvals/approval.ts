@@ -128,7 +128,7 @@ export function renderApprovalListPage({ user, pending, hasMore }: ApprovalListP
 }
 
 /** Renders approvals as rows that lead to their pages. */
-export function renderApprovalRows(pending: readonly Approval[]) {
+function renderApprovalRows(pending: readonly Approval[]) {
   if (pending.length === 0) return html`<p>Nothing waits for approval.</p>`;
   return html`<ul class="rows">
     ${pending.map(

@@ -1,4 +1,4 @@
-import { createUnorderedSet } from "../../lib/unordered-set.ts";
+import { createUnorderedSet } from "../../lib/collections/unordered-set.ts";
 
 /** Requests that are being answered, so that their clients can cancel them. */
 export interface InFlightRequests {

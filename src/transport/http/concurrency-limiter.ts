@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { createUnorderedSet } from "../../lib/unordered-set.ts";
+import { createUnorderedSet } from "../../lib/collections/unordered-set.ts";
 
 /** Limits how many requests are served at once. */
 export interface ConcurrencyLimiter {
