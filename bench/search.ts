@@ -1,7 +1,7 @@
 /**
  * Measures `search_records` as a database grows: p50 and p99 of searches, the memory that one adds, the time and size
- * of the index, and what the index costs writes. There are a tenth as many persons, and a
- * fiftieth as many reviewers.
+ * of the index, and what the index costs writes. There are a tenth as many persons, and
+ * a fiftieth as many reviewers.
  *
  * `node bench/search.ts [--sizes 10000,100000,1000000] [--engines SQLite,PostgreSQL] [--directory DIR] [--calls 20]`
  *
