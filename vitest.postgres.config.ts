@@ -9,6 +9,7 @@ const suites = [
   "crash",
   "demo",
   "exports",
+  "identity",
   "mail",
   "matrix",
   "pipeline",

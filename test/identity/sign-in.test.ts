@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import { attemptWindowMinutes, maxAttempts } from "../../src/identity/limits.ts";
 import { toUserCaller } from "../../src/pipeline/steps/authenticate.ts";
 import { userLinkHours } from "../../src/pipeline/users/user-admin.ts";
-import { type TestServer, test } from "../support/servers/test-server.ts";
+import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
 import { BrowserSession, invite, openAs, password } from "./browser-session.ts";
 
 const hourMs = 3_600_000;
@@ -95,6 +95,21 @@ describe("signing in", () => {
     });
     expect(answer.text).not.toContain("<script>");
   });
+});
+
+test("behind https, the session's cookie belongs to this host alone", async () => {
+  const { server, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://calls.example.org" });
+  const secret = await invite(server, { email: "rita@example.org" });
+  const fields = { name: "Rita", password, repeated: password };
+  const answer = await new BrowserSession(server).submit(`/join/${secret}`, fields, {
+    origin: "https://calls.example.org",
+  });
+  expect(answer.status).toBe(303);
+  const [cookie = ""] = answer.headers.getSetCookie();
+  expect(cookie).toMatch(/^__Host-programme\.session=/);
+  for (const part of ["Secure", "HttpOnly", "SameSite=Lax", "Path=/"]) expect(cookie.split("; ")).toContain(part);
+  expect(cookie).not.toContain("Domain");
+  await close();
 });
 
 describe("a form", () => {

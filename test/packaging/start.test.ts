@@ -50,6 +50,7 @@ describe("a start over stdio", () => {
     expect(loaded).toContain("embedded-wiring.js");
     const others = [
       "undici.js",
+      "accounts.js",
       "http-wiring.js",
       "remote-wiring.js",
       "smtp-connection.js",
