@@ -47,7 +47,12 @@ export async function bundleProgram(folder: string): Promise<void> {
     chunkFileNames: "[name].js",
     // Everything that a start over stdio loads is in one file, because each file costs as much as many lines.
     codeSplitting: {
-      groups: [{ name: "start", test: /[\\/]src[\\/](config[\\/]load|commands[\\/]stdio|app[\\/]startup)\.ts$/ }],
+      groups: [
+        {
+          name: "start",
+          test: /[\\/]src[\\/](config[\\/]load|commands[\\/](stdio|terminal[\\/](output|broken-pipe))|app[\\/]startup)\.ts$/,
+        },
+      ],
     },
     comments: { legal: true, annotation: false, jsdoc: false },
     // Names and lines are kept for stack traces, and because some packages compare class names of errors.
