@@ -15,11 +15,13 @@ export const AuditEntry = z.object({
   submissionId: Id.nullable(),
   actorType: z.enum(["token", "user", "applicant", "reviewer", "system"]),
   actorId: z.string(),
-  /** Name of the token, or of the reviewer or applicant if the caller may read it. It is looked up, not stored. */
+  /** Name of the token or the account, or of the reviewer or applicant if the caller may read it. It is looked up, not stored. */
   actorName: personal(z.string()).optional(),
   tokenId: Id.nullable(),
   /** The account of the signed-in person who approved the change. Services without accounts do not send it. */
   approvedBy: Id.optional(),
+  /** Name of that person. It is looked up, not stored. */
+  approverName: personal(z.string()).optional(),
   requestId: z.string(),
   /** HTTP status of a request that changed nothing (a read or a rejected change); null for a change. */
   status: z.int().nullable(),

@@ -19,13 +19,14 @@ export const get_audit_entry: Handler<"get_audit_entry"> = async (context, { aud
   return named ?? entry;
 };
 
-/** Adds the names of tokens, and those of reviewers and applicants if the caller may list them. */
+/** Adds the names of tokens and accounts, and those of reviewers and applicants if the caller may list them. */
 async function nameActors({ store, caller }: ReadContext, entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
   const listIds = (type: AuditEntry["actorType"]) => [
     ...new Set(entries.flatMap(({ actorType, actorId }) => (actorType === type ? actorId : []))),
   ];
   const names: Partial<Record<AuditEntry["actorType"], ReadonlyMap<string, string | null>>> = {
     token: await store.findTokenNames(listIds("token")),
+    user: await store.findUserNames([...listIds("user"), ...entries.flatMap(({ approvedBy }) => approvedBy ?? [])]),
     ...(caller.scopes.has("reviewers:read") ? { reviewer: await findReviewerNames(store, listIds("reviewer")) } : {}),
     ...(caller.scopes.has("applicants:read")
       ? { applicant: await findApplicantNames(store, listIds("applicant")) }
@@ -33,7 +34,8 @@ async function nameActors({ store, caller }: ReadContext, entries: readonly Audi
   };
   return entries.map((entry) => {
     const actorName = names[entry.actorType]?.get(entry.actorId);
-    return actorName ? { ...entry, actorName } : entry;
+    const approverName = entry.approvedBy === undefined ? undefined : names.user?.get(entry.approvedBy);
+    return { ...entry, ...(actorName ? { actorName } : {}), ...(approverName ? { approverName } : {}) };
   });
 }
 

@@ -49,7 +49,7 @@ export function createPartialSource<T extends TableName>(table: T, columns: read
 export const auditSource: Source<AuditEntry> = {
   name: "audit",
   key: ["auditId"],
-  codec: createCodec(AuditEntry.omit({ actorName: true })),
+  codec: createCodec(AuditEntry.omit({ actorName: true, approverName: true })),
 };
 
 export const changeSource: Source<ChangeEntry> = {

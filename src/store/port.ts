@@ -104,6 +104,8 @@ export interface Reader {
   getAudit(auditId: string): Promise<AuditEntry | undefined>;
   /** Returns the names of the tenant's tokens by id, revoked ones too. */
   findTokenNames(tokenIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Returns the names of the tenant's people who sign in, by their ids. */
+  findUserNames(userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns the number of the tenant's last commit. Audit entries and events carry the number of their commit. */
   lastCommitNumber(): Promise<number>;
   /** Returns at most `limit` changes of later commits, in their order. */

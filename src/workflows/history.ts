@@ -16,6 +16,7 @@ const entryFields = [
   "actorType",
   "actorId",
   "actorName",
+  "approverName",
   "changes",
   "reason",
 ] as const;
@@ -25,8 +26,9 @@ export const get_history: WorkflowRunner<"get_history"> = async (source, input) 
   const { entries, olderAt } = await collectEntries(source, input);
   const reviewerNames = await loadActorNames(source, entries);
   return {
-    changes: entries.map(({ programId: _, changes, actorName, ...entry }) => ({
+    changes: entries.map(({ programId: _, changes, actorName, approverName, ...entry }) => ({
       ...entry,
+      ...(approverName ? { approverName } : {}),
       actorName: actorName ?? reviewerNames.get(entry.actorId) ?? null,
       fields: changes,
     })),

@@ -176,6 +176,11 @@ describe("the approvals of an organisation", () => {
       { action: "approval.requested", actorId: expect.stringMatching(/^tok_/), approvedBy: undefined },
     ]);
     expect(JSON.stringify(changes)).not.toContain("roof");
+    const { changes: history } = (await agent.call("get_history", { submissionId: args.submissionId }))
+      .structuredContent?.data as { changes: { action: string; approverName?: string }[] };
+    expect(history).toContainEqual(
+      expect.objectContaining({ action: "submission.eliminated", approverName: "Olga Owner" }),
+    );
   });
 
   test("wait once for the same question, and are asked again when the records change", async () => {

@@ -19,8 +19,10 @@ const History = z.object({
       submissionId,
       actorType,
       actorId,
-      /** Name of a token, or of a reviewer or applicant if the caller may read it; null if it is not known. */
+      /** Name of a token or an account, or of a reviewer or applicant if the caller may read it; null if it is not known. */
       actorName: personal(z.string()).nullable(),
+      /** Name of the person who approved the change in the browser. */
+      approverName: personal(z.string()).optional(),
       /** Changed fields. Personal ones have no values. */
       fields: changes,
       reason,

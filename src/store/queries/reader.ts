@@ -130,15 +130,23 @@ export class SqlReader implements Reader {
     return this.#page(auditSource, { where: { entityId, occurredAt }, changesOnly }, sort, page, isWanted);
   }
 
-  async findTokenNames(tokenIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    if (tokenIds.length === 0) return new Map();
-    const tokens = await this.db
-      .selectFrom("tokens")
-      .select(["tokenId", "name"])
+  findTokenNames(tokenIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#findNames("tokens", "tokenId", tokenIds);
+  }
+
+  findUserNames(userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#findNames("users", "id", userIds);
+  }
+
+  async #findNames(table: string, id: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.db
+      .selectFrom(table)
+      .select([id, "name"])
       .where("businessId", "=", this.businessId)
-      .where("tokenId", "in", tokenIds)
+      .where(id, "in", [...ids])
       .execute();
-    return new Map(tokens.map(({ tokenId, name }) => [String(tokenId), String(name)]));
+    return new Map(rows.map((row) => [String(row[id]), String(row["name"])]));
   }
 
   async lastCommitNumber(): Promise<number> {
