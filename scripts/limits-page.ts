@@ -5,6 +5,8 @@ import { limits } from "../src/contract/access/limits.ts";
 import { defaultLimit, maxLimit } from "../src/contract/definition/page.ts";
 import { maxWorkflowRows } from "../src/contract/definition/workflow.ts";
 import { maxRecipients } from "../src/contract/emails.ts";
+import { peopleLimits } from "../src/contract/set-up/people.ts";
+import { configLimits } from "../src/contract/set-up/program-config.ts";
 import { maxCandidateSubmissions } from "../src/contract/workflows/reviewer-candidates.ts";
 import { maxPlanned, maxSkipped } from "../src/domain/assignment-plan.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
@@ -326,6 +328,16 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Attempts at an export", count(exportAttempts), "it fails"],
     ["An export's file", bytes(limits.maxExportBytes), "it fails: `artifact_too_large`"],
     ["Retention of a finished export", seconds(limits.exportRetentionSeconds), "404; create another export"],
+  ],
+  Import: [
+    ["A file that describes a programme", bytes(configLimits.fileBytes), "it is refused"],
+    ["Tracks of a programme", count(configLimits.tracks), "the file is refused"],
+    ["Rounds of a track", count(configLimits.rounds), "the file is refused"],
+    ["Forms, or rubrics, of a file", count(configLimits.forms), "the file is refused"],
+    ["Fields of a form, or criteria of a rubric", count(configLimits.fields), "the file is refused"],
+    ["Reviewers of a file", count(configLimits.reviewers), "the file is refused"],
+    ["A file of persons or applicants", bytes(peopleLimits.fileBytes), "it is refused"],
+    ["Rows of such a file", count(peopleLimits.rows), "the file is refused; divide it"],
   ],
   "The program": [
     ["Waiting for the database to begin a transaction", time(defaultBusyTimeoutMs), "503 `unavailable`, retry"],

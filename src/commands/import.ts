@@ -3,10 +3,11 @@ import { defaultBusinessName } from "../app/first-business.ts";
 import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
+import { type PeopleKind, peopleKinds, peopleLimits } from "../contract/set-up/people.ts";
 import { configLimits, type SetUpItem } from "../contract/set-up/program-config.ts";
 import { formatProgramConfig } from "../imports/format-config.ts";
 import { createImports, type Imports, listIssues } from "../imports/imports.ts";
-import { InvalidImport } from "../imports/mistakes.ts";
+import { formatMistakes, InvalidImport, type Mistake } from "../imports/mistakes.ts";
 import { parseProgramConfig } from "../imports/parse-config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
@@ -35,6 +36,49 @@ export async function importProgram(config: Config, path: string, options: Optio
   });
 }
 
+/**
+ * Imports persons or applicants from CSV.
+ * @throws UsageError with the mistakes of all rows, unless `--skip-invalid` leaves them out
+ */
+export async function importPeople(config: Config, path: string, kind: string, options: Options): Promise<void> {
+  const programId = getTextOption(options, "program");
+  if (!isPeopleKind(kind)) throw new UsageError(`--as must be ${peopleKinds.join(" or ")}, not ${kind}`);
+  if (kind === "applicants" && programId === undefined) throw new UsageError("--as applicants needs --program");
+  const text = await readImportFile(path, peopleLimits.fileBytes);
+  const skipInvalid = options["skipInvalid"] === true;
+  const source = getTextOption(options, "source") ?? "import";
+  const given = { kind, skipInvalid, source, programId, track: getTextOption(options, "track") };
+  const renamed = parseRenamed(options["map"] as unknown as readonly string[] | undefined);
+  await withImports(config, options, async (imports, target) => {
+    const save = (dryRun: boolean) => imports.savePeople(target.businessId, text, { ...given, renamed, dryRun });
+    const { mistakes, ...counts } = await explainRefusal(path, () => runImport(target, options, save));
+    if (options["json"]) return printJson({ dryRun: isDryRun(options), ...counts, skipped: mistakes });
+    if (mistakes.length > 0) note(formatMistakes(mistakes));
+    const { created, changed, unchanged } = counts;
+    const skipped = `${countRows(mistakes)} rows skipped`;
+    print(`${kind}: ${created} created, ${changed} changed, ${unchanged} unchanged, ${skipped}.${endOf(options)}\n`);
+  });
+}
+
+function countRows(mistakes: readonly Mistake[]): number {
+  return new Set(mistakes.map(({ line }) => line)).size;
+}
+
+function isPeopleKind(text: string): text is PeopleKind {
+  return peopleKinds.some((kind) => kind === text);
+}
+
+/** Parses `Header=column`. */
+function parseRenamed(given: readonly string[] = []): Map<string, string> {
+  return new Map(
+    given.map((text) => {
+      const at = text.lastIndexOf("=");
+      if (at < 1) throw new UsageError(`--map must be a header, = and a column, not ${JSON.stringify(text)}`);
+      return [text.slice(0, at), text.slice(at + 1)] as const;
+    }),
+  );
+}
+
 /** Writes a programme to a file, or prints it. */
 export async function exportProgram(
   config: Config,
@@ -47,7 +91,7 @@ export async function exportProgram(
     const businessId = await chooseBusiness(store, getTextOption(options, "business"));
     const imports = createImports(store, systemClock);
     const described = await explainRefusal(programId, () => imports.describeProgram(businessId, programId));
-    const text = formatProgramConfig(described);
+    const text = options["json"] ? `${JSON.stringify(described)}\n` : formatProgramConfig(described);
     if (path === undefined) return print(text);
     // The addresses of reviewers are in it.
     await writeFile(path, text, { mode: 0o600, flag: options["force"] ? "w" : "wx" }).catch((error: unknown) => {
@@ -103,6 +147,7 @@ async function chooseTarget(store: Store, options: Options): Promise<Target> {
   return { businessId: added.businessId, isNew: true, add: () => store.insertBusiness(added) };
 }
 
+const endOf = (options: Options) => (isDryRun(options) ? " This was a dry run: nothing was written." : "");
 const isDryRun = (options: Options) => options["dryRun"] === true;
 
 /** Runs an import. For a new organisation, a dry run comes first, so that a refused import does not leave it behind. */
@@ -148,5 +193,5 @@ function printItems(items: readonly SetUpItem[], dryRun: boolean): void {
   print(formatColumns([["outcome", "part", "name", "id", "details"], ...rows], "header"));
   const count = (outcome: SetUpItem["outcome"]) => items.filter((item) => item.outcome === outcome).length;
   const found = `${count("created")} created, ${count("changed")} changed, ${count("unchanged")} unchanged, ${count("left")} not in the file`;
-  print(`${found}.${dryRun ? " This was a dry run: nothing was written." : ""}\n`);
+  print(`${found}.${endOf({ dryRun })}\n`);
 }

@@ -14,20 +14,20 @@ export class InvalidImport extends Error {
   readonly mistakes: readonly Mistake[];
 
   constructor(mistakes: readonly Mistake[]) {
-    super(formatMistakes(mistakes));
+    const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
+    super(`The file has ${count}; nothing was written.\n${formatMistakes(mistakes)}`);
     this.name = "InvalidImport";
     this.mistakes = mistakes;
   }
 }
 
 /** Formats mistakes for people, a line each, in the order of the file. */
-function formatMistakes(mistakes: readonly Mistake[]): string {
+export function formatMistakes(mistakes: readonly Mistake[]): string {
   const listed = mistakes
     .toSorted((one, other) => one.line - other.line || one.column - other.column)
     .slice(0, maxListedMistakes)
     .map(({ line, column, path, message }) => `line ${line}, column ${column}${path && `, ${path}`}: ${message}`);
   const rest = mistakes.length - listed.length;
   const more = rest > 0 ? [`and ${rest} more`] : [];
-  const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
-  return [`The file has ${count}; nothing was written.`, ...[...listed, ...more].map((text) => `  ${text}`)].join("\n");
+  return [...listed, ...more].map((text) => `  ${text}`).join("\n");
 }

@@ -55,7 +55,12 @@ function readDocument(text: string, lines: LineCounter): Document {
     reject(`The file is larger than ${configLimits.fileBytes} bytes`);
   }
   const deep = findDeepNesting(text);
-  if (deep !== undefined) reject("Nested too deeply", deep);
+  if (deep !== undefined) {
+    // The parser, which counts lines, has not run.
+    lines.addNewLine(0);
+    for (const { index } of text.slice(0, deep).matchAll(/\n/g)) lines.addNewLine(index + 1);
+    reject("Nested too deeply", deep);
+  }
   // The library's own check for unique keys takes quadratic time.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const faults = [...document.errors, ...document.warnings].map(({ message, pos: [offset] }) => ({ message, offset }));

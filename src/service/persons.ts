@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { maxLimit, readCursor } from "../contract/definition/page.ts";
 import type { ExternalRefInput } from "../contract/definition/refs.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
+import type { Input } from "../contract/index.ts";
 import type { CustomFields, Person } from "../contract/persons.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { pickKeys } from "../domain/patch.ts";
@@ -14,11 +15,14 @@ import {
   mergePersons,
   parsePersonSelector,
 } from "../domain/persons.ts";
-import type { Handler } from "../store/handler-context.ts";
+import type { ChangeContext, Handler } from "../store/handler-context.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import { normalizeEmail, toRefKey } from "../store/tables.ts";
 import { getOrThrow, requireVersion } from "./guards.ts";
 import { activeOnly, loadActivePersonSchema, loadSurvivors } from "./persons/lookup.ts";
+
+/** The part of the context that the changes of one person use, which imports have too. */
+type PersonChange = Pick<ChangeContext, "store" | "newId">;
 
 export const get_person_schema: Handler<"get_person_schema"> = async ({ store }) => {
   const schema = await loadActivePersonSchema(store);
@@ -33,7 +37,7 @@ export const list_persons: Handler<"list_persons"> = async ({ store }, input) =>
   return store.page("persons", { where: { updatedAt: { gt: updatedAfter } } }, "changed", page);
 };
 
-export const create_person: Handler<"create_person"> = async ({ store, newId }, input) => {
+export const create_person = (async ({ store, newId }: PersonChange, input: Input<"create_person">) => {
   const { customFields = {}, externalRefs = [], metadata = {} } = input;
   const schema = await loadActivePersonSchema(store);
   checkCustomFields(schema?.fields ?? [], customFields);
@@ -54,11 +58,11 @@ export const create_person: Handler<"create_person"> = async ({ store, newId }, 
     anonymizedAt: null,
     mergedIntoPersonId: null,
   });
-};
+}) satisfies Handler<"create_person">;
 
 export const get_person: Handler<"get_person"> = ({ store }, { personId }) => getOrThrow(store, "persons", personId);
 
-export const update_person: Handler<"update_person"> = async ({ store }, input) => {
+export const update_person = (async ({ store }: PersonChange, input: Input<"update_person">) => {
   const person = await loadWritablePerson(store, input.personId, input.version);
   const { contactDetails, customFields, kinds } = input;
   const metadata = input.metadata && mergeValues(person.metadata, input.metadata);
@@ -70,9 +74,9 @@ export const update_person: Handler<"update_person"> = async ({ store }, input) 
     metadata,
     ...(customFields ? await resolveCustomFields(store, person, customFields) : {}),
   });
-};
+}) satisfies Handler<"update_person">;
 
-export const add_person_external_ref: Handler<"add_person_external_ref"> = async ({ store }, input) => {
+export const add_person_external_ref = (async ({ store }: PersonChange, input: Input<"add_person_external_ref">) => {
   const person = await loadWritablePerson(store, input.personId, input.version);
   const { externalRef } = input;
   if (person.externalRefs.some((ref) => toRefKey(ref) === toRefKey(externalRef))) return person;
@@ -82,7 +86,7 @@ export const add_person_external_ref: Handler<"add_person_external_ref"> = async
   }
   await requireFreeRef(store, externalRef);
   return store.update("persons", person, { externalRefs: [...person.externalRefs, externalRef] });
-};
+}) satisfies Handler<"add_person_external_ref">;
 
 export const remove_person_external_ref: Handler<"remove_person_external_ref"> = async ({ store }, input) => {
   const person = await loadWritablePerson(store, input.personId, input.version);

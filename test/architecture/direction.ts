@@ -91,6 +91,7 @@ export const confined: Readonly<Record<string, readonly Folder[]>> = {
   jose: ["transport"],
   commander: ["config", "cli"],
   yaml: ["imports"],
+  "csv-parse": ["imports"],
   nodemailer: ["mail"],
   pino: ["lib"],
   "pino-pretty": ["lib"],

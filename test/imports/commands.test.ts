@@ -129,6 +129,55 @@ describe("import", () => {
   });
 });
 
+describe("import --as", () => {
+  const people = "E-Mail;firstName;newsletter;Notes\nada@example.org;Ada;yes;x\nbad;Bo;;\nbo@example.org;Bo;perhaps;\n";
+  const map = ["--map", "E-Mail=email", "Notes="];
+
+  test("persons refuses the file with the mistakes of all rows, or skips them", async () => {
+    const { home, run, save, importFile } = await openImports();
+    await importFile(programTemplate);
+    const args = ["import", await save("people.csv", people), "--as", "persons", ...map, "--json"];
+    const refused = await run(...args);
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toMatch(/2 mistakes; nothing was written/);
+    expect(refused.stderr).toMatch(/line 3, column 1, E-Mail: /);
+    expect(refused.stderr).toMatch(/line 4, column 3, newsletter: Expected true or false/);
+    expect(refused.stderr).not.toMatch(/perhaps/);
+    const list = async () => (await callTool(home, "list_persons", {})).data;
+    expect(await list()).toEqual([]);
+    for (const [option, created, unchanged] of [
+      ["--dry-run", 1, 0],
+      ["--json", 1, 0],
+      ["--json", 0, 1],
+    ] as const) {
+      const { stdout } = await run(...args, "--skip-invalid", option);
+      expect(JSON.parse(stdout)).toMatchObject({ created, changed: 0, unchanged, skipped: [{ line: 3 }, { line: 4 }] });
+    }
+    const corrected = people.replace("Ada", "Adaeze").replace("bad", "cy@example.org").replace("perhaps", "no");
+    await save("people.csv", corrected);
+    expect(JSON.parse((await run(...args)).stdout)).toMatchObject({ created: 2, changed: 1, unchanged: 0 });
+    expect(await list()).toHaveLength(3);
+  });
+
+  test("applicants registers them once on a track of the programme", async () => {
+    const { home, run, save, importFile } = await openImports();
+    const { programId } = await importFile(programTemplate.replace("intakeOpen: true", "intakeOpen: false"));
+    await save("wrong.csv", "email,name,track\nnoor@example.org,Noor,Smal grants\n");
+    const args = ["--as", "applicants", "--program", programId];
+    const refused = await run("import", "wrong.csv", ...args);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/track: .*Did you mean Small grants\?/)]);
+    await save("applicants.csv", "email,name\nnoor@example.org,Noor\n");
+    expect((await run("import", "applicants.csv", ...args)).stdout).toMatch(/^applicants: 1 created/);
+    expect((await run("import", "applicants.csv", ...args)).stdout).toMatch(/^applicants: 0 created.* 1 unchanged/);
+    const { data } = await callTool(home, "list_events", {});
+    expect(data).toMatchObject([{ eventType: "applicant.registered" }]);
+    const unknown = await run("import", "applicants.csv", "--as", "applicants", "--program", "prg_none");
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("not_found")]);
+    const without = await run("import", "applicants.csv", "--as", "applicants");
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("--program")]);
+  });
+});
+
 describe("import on PostgreSQL", () => {
   let databases: Databases;
 
