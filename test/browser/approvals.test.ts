@@ -1,0 +1,81 @@
+import type { Browser } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { invite, password } from "../identity/browser-session.ts";
+import { clients, readConfirmation, readError, type ToolClient } from "../support/clients/clients.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
+import { expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+
+let browser: Browser;
+let server: TestServer;
+let origin: string;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  const opened = await openTestServer({ PROGRAMME_CONFIRM: "human" });
+  server = opened.server;
+  origin = server.origin.replace("127.0.0.1", "localhost");
+  return async () => {
+    await browser.close();
+    await opened.close();
+  };
+});
+
+const hostile = '<img src=x onerror="document.title=1"> & <script>document.title=1</script> roof';
+
+async function seedSubmission() {
+  const { submissionId, version } = await server.seed.submission({ state: "IN_REVIEW", title: hostile });
+  return { submissionId, version, reason: "Outside the region" };
+}
+
+test("a person follows the link of a question, signs in, leaves out a call of a batch and approves the rest", async () => {
+  const secret = await invite(server, { email: "olga@example.org", role: "staff" });
+  const page = await openPage(browser);
+  await page.goto(`${origin}/join/${secret}`);
+  await page.getByLabel("Your name").fill("Olga Owner");
+  await page.locator("#password").fill(password);
+  await page.locator("#repeated").fill(password);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${origin}/account`);
+  await page.getByRole("button", { name: "Sign out" }).click();
+
+  const agent = (await clients["2026-07-28 over HTTP"]?.(server, await server.token())) as ToolClient;
+  const calls = [];
+  for (let n = 0; n < 3; n++) calls.push({ tool: "eliminate_submission", arguments: await seedSubmission() });
+  const asked = readConfirmation(await agent.call("run_batch", { calls })) as { token: string; url?: string };
+  await page.goto(`${origin}${new URL(String(asked.url)).pathname}`);
+  await page.getByLabel("E-mail address").fill("olga@example.org");
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Approval" }).waitFor();
+  expect(await page.title()).toBe("Approval");
+  await expectAccessible(page);
+  await takeScreenshots(page, "approval");
+  await page.getByLabel("2. eliminate_submission").uncheck();
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("Approved by Olga Owner").waitFor();
+  await expectAccessible(page);
+
+  await agent.call("run_batch", { calls, confirmation: asked.token });
+  const reader = server.app.store.reader(server.businessId);
+  const states = calls.map(
+    async ({ arguments: { submissionId } }) => (await reader.get("submissions", submissionId))?.state,
+  );
+  expect(await Promise.all(states)).toEqual(["ELIMINATED", "IN_REVIEW", "ELIMINATED"]);
+
+  const single = await seedSubmission();
+  const { token, url } = readConfirmation(await agent.call("eliminate_submission", single)) as typeof asked;
+  await page.goto(`${origin}/approvals`);
+  await expectAccessible(page);
+  await takeScreenshots(page, "approvals");
+  await page.getByRole("link", { name: /Eliminate submission/ }).click();
+  expect(page.url()).toBe(`${origin}${new URL(String(url)).pathname}`);
+  await page.getByLabel("If you decline: why?").fill("Wait for the board");
+  await page.getByRole("button", { name: "Decline" }).click();
+  await page.getByText("Wait for the board").waitFor();
+  const refused = await agent.call("eliminate_submission", { ...single, confirmation: token });
+  expect(readError(refused)).toMatchObject({
+    code: "confirmation_declined",
+    details: { reason: "Wait for the board" },
+  });
+  await page.context().close();
+});
