@@ -1,10 +1,12 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { formatProgramConfig } from "../../src/imports/format-config.ts";
 import { InvalidImport, type Mistake } from "../../src/imports/mistakes.ts";
 import { parseProgramConfig } from "../../src/imports/parse-config.ts";
 import { parsePeople } from "../../src/imports/parse-people.ts";
-import { programTemplate } from "../../src/imports/template.ts";
+import { programTemplate, renderProgramSchema } from "../../src/imports/template.ts";
 
 function listMistakes(parse: () => unknown): readonly Mistake[] {
   try {
@@ -23,6 +25,14 @@ describe("a programme's file", () => {
   test("may be JSON, and needs a programme only", () => {
     const { config } = parseProgramConfig('{"program": {"name": "Fund", "year": 2030}}');
     expect(config).toMatchObject({ program: { name: "Fund", year: 2030 }, tracks: [], forms: [], reviewers: [] });
+  });
+
+  test("has a JSON Schema that accepts the example and refuses unknown names", () => {
+    const schema = JSON.parse(renderProgramSchema());
+    const validate = new Ajv2020({ strict: false, formats: { email: true } }).compile(schema);
+    const example = parse(programTemplate);
+    expect([validate(example), validate.errors]).toEqual([true, null]);
+    expect(validate({ ...example, trakcs: [] })).toBe(false);
   });
 
   test("reads dates as the start or the end of a day", () => {

@@ -54,7 +54,8 @@ export async function describeProgram(store: Reader, programId: string): Promise
     reviewers: reviewers.map((reviewer) => describeReviewer(reviewer, tracks, rounds)),
   });
   const checked = ProgramConfig.safeParse(described);
-  if (checked.success) return described as ProgramConfig;
+  // The order of names is the schema's, whatever order the records were stored in.
+  if (checked.success) return dropEmpty(checked.data);
   const issues = checked.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message }));
   throw problem("validation_failed", { issues }, "A file cannot describe this programme.");
 }
