@@ -1,3 +1,4 @@
+import { approvalKeptDays } from "../approvals/approvals.ts";
 import type { Config } from "../config/load.ts";
 import { limits } from "../contract/access/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
@@ -114,7 +115,7 @@ function connectRetention(
       accesses: accessLogDays,
       answers: idempotencyDays,
       confirmations: 0,
-      approvals: 30,
+      approvals: approvalKeptDays,
     },
     files: [
       { keptDays: mailFileDays, sweep: (before, signal) => sweepMailFolder(mailDirectory, before, signal) },

@@ -1,6 +1,7 @@
 import { type Approvals, approvalsPath } from "../approvals/approvals.ts";
 import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
+import { toNamedOrigin } from "../lib/http/loopback.ts";
 import { version } from "../lib/version.ts";
 import { createSessionRegistry } from "../pipeline/tokens/session-registry.ts";
 import { findDisablingSetting } from "../tools/catalog/tool-availability.ts";
@@ -25,7 +26,7 @@ export async function connectMcp(
     approved: new Set(config.approvedTools),
     key: await store.secret("confirmations"),
     approvals,
-    getApprovalUrl: async (approvalId) => `${await servers.getOrigin()}${approvalsPath}/${approvalId}`,
+    getApprovalUrl: async (approvalId) => `${toNamedOrigin(await servers.getOrigin())}${approvalsPath}/${approvalId}`,
     now: () => clock.now(),
   };
   const sessionRegistry = createSessionRegistry(store, clock);

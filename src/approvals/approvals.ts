@@ -9,6 +9,8 @@ import type { Store } from "../store/port.ts";
 
 /** How long a person has to decide, and the agent to make an approved call. */
 const approvalTtlMs = 24 * 60 * 60_000;
+/** How long approvals are kept with their previews. */
+export const approvalKeptDays = 30;
 /** Most approvals of one caller that may wait at a time. */
 const maxPendingOfCaller = 100;
 /** Most calls of one process that may wait for a decision at a time. */
@@ -74,7 +76,7 @@ export interface DecisionWait {
 }
 
 export interface ApprovalDeps {
-  readonly store: Pick<Store, "reader" | "transaction" | "users">;
+  readonly store: Pick<Store, "reader" | "transaction" | "deleteOldRows" | "users">;
   readonly clock: Clock;
   readonly findTenant: (realm: string) => Promise<string>;
 }
@@ -101,8 +103,15 @@ function createPendingFilter(clock: Clock) {
   return { status: "pending", expiresAt: { gt: clock.now().toISOString() } } as const;
 }
 
-function storeRequest({ store, clock }: ApprovalDeps, businessId: string, request: ApprovalRequest): Promise<Approval> {
+async function storeRequest(
+  { store, clock }: ApprovalDeps,
+  businessId: string,
+  request: ApprovalRequest,
+): Promise<Approval> {
   const now = clock.now();
+  const oldest = new Date(now.getTime() - approvalKeptDays * 86_400_000);
+  // With a remote service, no worker deletes old rows.
+  await store.deleteOldRows(businessId, "approvals", oldest.toISOString(), maxPendingOfCaller);
   const { caller, tokenId, callSha256, question } = request;
   const change = {
     businessId,

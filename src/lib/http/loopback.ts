@@ -11,3 +11,11 @@ export function isLoopback(host: string): boolean {
   if (family === 0) return address === "localhost";
   return loopback.check(address, family === 6 ? "ipv6" : "ipv4");
 }
+
+/**
+ * Returns an origin on this machine with the name `localhost`: browsers do not allow passkeys for an address without a
+ * name. Returns other origins unchanged.
+ */
+export function toNamedOrigin(origin: string): string {
+  return origin.replace(/^http:\/\/(127\.0\.0\.1|\[::1\])(?=:|$)/, "http://localhost");
+}
