@@ -10,6 +10,7 @@ import { createImports, type Imports, listIssues } from "../imports/imports.ts";
 import { formatMistakes, InvalidImport, type Mistake } from "../imports/mistakes.ts";
 import { parseProgramConfig } from "../imports/parse-config.ts";
 import { systemClock } from "../lib/clock.ts";
+import { toHeaderLine } from "../lib/http/header-line.ts";
 import { createId } from "../lib/ids.ts";
 import type { Business, Store } from "../store/port.ts";
 import { withApp } from "./open-app.ts";
@@ -132,6 +133,11 @@ function refuseRemote({ baseUrl }: Config): void {
 
 async function chooseTarget(store: Store, options: Options): Promise<Target> {
   const [wanted, newName] = [getTextOption(options, "business"), getTextOption(options, "newBusiness")];
+  if (wanted !== undefined && newName !== undefined) {
+    throw new UsageError(
+      "--business names an organisation that exists, and --new-business a new one: give one of them",
+    );
+  }
   const businesses = await store.listBusinesses();
   const choosesKnown = newName === undefined && (wanted !== undefined || businesses.length > 0);
   const known = businesses.find(({ name }) => name === newName);
@@ -186,7 +192,7 @@ function printItems(items: readonly SetUpItem[], dryRun: boolean): void {
   const rows = items.map(({ kind, name, outcome, id, version, changes = [] }) => [
     outcome,
     kind.replace("_", " "),
-    name,
+    toHeaderLine(name),
     dryRun && outcome === "created" ? "" : id,
     [...(version === undefined ? [] : [`version ${version}`]), ...changes].join(", "),
   ]);

@@ -1,5 +1,6 @@
 import type { Issue } from "../contract/errors.ts";
 import type { FormConfig, ProgramConfig, RubricConfig } from "../contract/set-up/program-config.ts";
+import { normalizeEmail } from "../store/tables.ts";
 
 /** Checks what parts of a file say of each other: names that are given twice, versions, and dates in their order. */
 export function checkReferences(config: ProgramConfig): Issue[] {
@@ -25,7 +26,6 @@ export function checkReferences(config: ProgramConfig): Issue[] {
   ];
 }
 
-/** Names are unique, also where only their letters' case differs. */
 function checkUnique<Name extends string>(
   path: string,
   parts: readonly { readonly [N in Name]: string }[],
@@ -33,7 +33,7 @@ function checkUnique<Name extends string>(
 ): Issue[] {
   const seen = new Set<string>();
   return parts.flatMap((part, index) => {
-    const value = part[name].toLowerCase();
+    const value = name === "email" ? normalizeEmail(part[name]) : part[name];
     if (!seen.has(value)) {
       seen.add(value);
       return [];

@@ -1,4 +1,5 @@
 import type { Issue } from "../contract/errors.ts";
+import { toHeaderLine } from "../lib/http/header-line.ts";
 
 /** A mistake in a file that is imported, at a line and a column, both from 1. */
 export interface Mistake extends Issue {
@@ -29,5 +30,5 @@ export function formatMistakes(mistakes: readonly Mistake[]): string {
     .map(({ line, column, path, message }) => `line ${line}, column ${column}${path && `, ${path}`}: ${message}`);
   const rest = mistakes.length - listed.length;
   const more = rest > 0 ? [`and ${rest} more`] : [];
-  return [...listed, ...more].map((text) => `  ${text}`).join("\n");
+  return [...listed, ...more].map((text) => `  ${toHeaderLine(text)}`).join("\n");
 }

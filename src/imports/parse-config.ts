@@ -35,7 +35,7 @@ export function parseProgramConfig(text: string): ParsedConfig {
   const lines = new LineCounter();
   const document = readDocument(text, lines);
   const locate = (issues: readonly Issue[]) =>
-    issues.map((issue) => ({ ...issue, ...findPlace(document, lines, issue) }));
+    issues.slice(0, maxLocated).map((issue) => ({ ...issue, ...findPlace(document, lines, issue) }));
   const value: unknown = document.toJS();
   const unstorable = listUnstorable(value);
   if (unstorable.length > 0) throw new InvalidImport(locate(unstorable));
@@ -45,6 +45,9 @@ export function parseProgramConfig(text: string): ParsedConfig {
   if (issues.length > 0) throw new InvalidImport(locate(issues));
   return { config: parsed.data, locate };
 }
+
+/** More mistakes than anyone corrects at once. Each costs a search for its place. */
+const maxLocated = 200;
 
 /** Reads one document without aliases, whose expansion could fill the memory. */
 function readDocument(text: string, lines: LineCounter): Document {
@@ -119,7 +122,7 @@ function toIssues(issue: z.core.$ZodIssue): Issue[] {
   const path = issue.path.map(String);
   if (issue.code !== "unrecognized_keys") return [{ path: path.join("."), code, message }];
   const known = listKnownNames(ProgramConfig, path);
-  return issue.keys.map((key) => ({
+  return issue.keys.slice(0, maxLocated).map((key) => ({
     path: [...path, key].join("."),
     code,
     message: `Unknown name.${suggestWord(key, known) || ` Expected one of ${known.join(", ")}`}`,
@@ -135,8 +138,8 @@ function listKnownNames(schema: AnySchema, path: readonly string[]): string[] {
   return inner ? listKnownNames(unwrap(inner), rest) : [];
 }
 
-/** Returns the line and column of a value, or else those of the nearest value around it. */
-function findPlace(document: Document, lines: LineCounter, { path }: Issue): Pick<Mistake, "line" | "column"> {
+/** Returns the line and column of a value or an unknown name, or else those of the nearest value around it. */
+function findPlace(document: Document, lines: LineCounter, { path, code }: Issue): Pick<Mistake, "line" | "column"> {
   let node: unknown = document.contents;
   let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
   for (const name of path.split(".")) {
@@ -149,7 +152,8 @@ function findPlace(document: Document, lines: LineCounter, { path }: Issue): Pic
       if (isNode(node)) offset = node.range?.[0] ?? offset;
     }
   }
-  return toPlace(lines, isNode(node) ? (node.range?.[0] ?? offset) : offset);
+  const isName = code === "unrecognized_keys";
+  return toPlace(lines, isNode(node) && !isName ? (node.range?.[0] ?? offset) : offset);
 }
 
 function toPlace(lines: LineCounter, offset: number): Pick<Mistake, "line" | "column"> {

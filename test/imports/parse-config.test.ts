@@ -18,6 +18,15 @@ function listMistakes(parse: () => unknown): readonly Mistake[] {
   }
 }
 
+function expectRefusal(text: string): InvalidImport {
+  try {
+    parseProgramConfig(text);
+  } catch (error) {
+    if (error instanceof InvalidImport) return error;
+  }
+  throw new Error("The file is not refused");
+}
+
 const mistakesIn = (text: string) => listMistakes(() => parseProgramConfig(text));
 const minimal = "program: { name: Fund, year: 2030 }\n";
 
@@ -71,6 +80,12 @@ describe("a programme's file", () => {
     ["__proto__", `${minimal}__proto__: { polluted: true }\n`, 2, "Unknown name"],
     ["NUL", 'program: { name: "a\\0b", year: 2030 }\n', 1, "NUL"],
     ["a list for the programme", "program: []\n", 1, "expected object"],
+    [
+      "thousands of unknown names",
+      `${minimal}${Array.from({ length: 40_000 }, (_, i) => `k${i}: v`).join("\n")}`,
+      2,
+      "Unknown name",
+    ],
     ["nothing", "", 1, "expected object"],
     ["text", "hello", 1, "expected object"],
   ])("with %s is refused", (_, text, line, message) => {
@@ -79,11 +94,16 @@ describe("a programme's file", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
+  test("writes nothing to the terminal but text", () => {
+    const { message } = expectRefusal(`${minimal}"\\e[31mred": 1\n`);
+    expect(message).toMatch(/line 2, column 1, {2}\[31mred: Unknown name/);
+  });
+
   test("lists names that refer to several versions, repeated names and reversed dates", () => {
     const field = "{ key: a, label: A, type: text }";
     const text = `${minimal}tracks:
   - { name: T, form: F, intakeOpenDate: 2030-02-01, intakeCloseDate: 2030-01-01 }
-  - { name: t, form: F, formVersion: 1 }
+  - { name: T, form: F, formVersion: 1 }
 forms:
   - { name: F, version: 1, fields: [${field}, ${field}] }
   - { name: F, version: 2, fields: [{ key: b, label: B, type: select }] }

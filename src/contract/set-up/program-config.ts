@@ -18,7 +18,7 @@ export const configLimits = {
   reviewers: 1000,
 } as const;
 
-const Name = boundedText(200, 1).trim().min(1);
+const Name = boundedText(200, 1);
 const Text = boundedText(5000).nullable();
 const StartDate = DateFrom.nullable().describe("YYYY-MM-DD (start of that day, UTC) or RFC 3339");
 const EndDate = DateTo.nullable().describe("YYYY-MM-DD (end of that day, UTC) or RFC 3339");
