@@ -27,7 +27,7 @@ export const approverRoles: readonly Role[] = ["owner", "staff"];
 /** What an agent asks a person to approve. */
 export type ApprovalRequest = Pick<
   Approval,
-  "tool" | "caller" | "tokenId" | "clientName" | "callSha256" | "question" | "calls" | "scopes" | "choices"
+  "tool" | "caller" | "tokenId" | "clientName" | "callDigest" | "question" | "calls" | "scopes" | "choices"
 >;
 
 /** The account of a signed-in person who may approve. */
@@ -112,7 +112,7 @@ async function storeRequest(
   const oldest = new Date(now.getTime() - approvalKeptDays * 86_400_000);
   // With a remote service, no worker deletes old rows.
   await store.deleteOldRows(businessId, "approvals", oldest.toISOString(), maxPendingOfCaller);
-  const { caller, tokenId, callSha256, question } = request;
+  const { caller, tokenId, callDigest, question } = request;
   const change = {
     businessId,
     actorType: "token",
@@ -122,7 +122,7 @@ async function storeRequest(
   } as const;
   return withAudit(store, change, async (transaction) => {
     const pending = { ...createPendingFilter(clock), caller };
-    const same = await transaction.find("approvals", { where: { ...pending, callSha256 } }, { limit: 10 });
+    const same = await transaction.find("approvals", { where: { ...pending, callDigest } }, { limit: 10 });
     const repeated = same.find((approval) => approval.question === question);
     if (repeated) return repeated;
     if ((await transaction.count("approvals", { where: pending })) >= maxPendingOfCaller)

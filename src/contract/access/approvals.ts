@@ -17,8 +17,8 @@ export const Approval = z.object({
   tokenId: Id.nullable(),
   /** The client's name as it declares itself. */
   clientName: z.string().nullable(),
-  /** SHA-256 of caller, tool and arguments. */
-  callSha256: z.string(),
+  /** A keyed digest of caller, tool and arguments, which cannot be compared with the digest of a guess. */
+  callDigest: z.string(),
   /** The preview that the person is shown. */
   question: personal(z.string()),
   /** The calls of a batch that need an agreement, each with its preview. Empty for a single call. */

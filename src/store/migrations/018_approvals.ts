@@ -5,7 +5,7 @@ export const since = "014_tenant_sequences";
 
 /** Stores the confirmations that wait for a signed-in person, and in the audit who agreed to a change. */
 export async function up(db: Db): Promise<void> {
-  const text = "businessId approvalId tool caller callSha256 question calls scopes choices status expiresAt except";
+  const text = "businessId approvalId tool caller callDigest question calls scopes choices status expiresAt except";
   const textOrNull = "tokenId clientName decidedAt decidedBy decidedByName reason";
   const common = "createdAt updatedAt createdBy updatedBy";
   let table = db.schema
@@ -23,7 +23,7 @@ export async function up(db: Db): Promise<void> {
   await db.schema
     .createIndex("approvals_index_caller")
     .on("approvals")
-    .columns(["businessId", "caller", "status", "callSha256"])
+    .columns(["businessId", "caller", "status", "callDigest"])
     .execute();
   await db.schema.createIndex("approvals_index_age").on("approvals").columns(["businessId", "createdAt"]).execute();
   await db.schema.alterTable("audit").addColumn("approvedBy", "text").execute();

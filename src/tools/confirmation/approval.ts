@@ -1,13 +1,11 @@
 import { type ApprovalRequest, type Approvals, isExpired } from "../../approvals/approvals.ts";
 import type { Approval } from "../../contract/access/approvals.ts";
 import { problem } from "../../contract/errors.ts";
-import { toCanonicalJson } from "../../lib/canonical-json.ts";
-import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import type { Failure } from "../../upstream/port.ts";
 import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 import { createCallControl } from "../call-control.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
-import type { Agreement, ConfirmedCall } from "./confirmation-token.ts";
+import { type Agreement, type ConfirmedCall, createSigner } from "./confirmation-token.ts";
 import { getClientName, type QuestionText } from "./question.ts";
 
 /** Longest wait for a decision. Hosts give up after a minute without progress. */
@@ -26,15 +24,16 @@ export function requestApproval(
   session: ToolSession,
   context: ToolContext,
   approvals: Approvals,
-  { tool, args, caller, tenant, tokenId }: ConfirmedCall,
+  call: ConfirmedCall,
   { text, calls, fields, scopes }: QuestionText,
 ): Promise<Approval> {
+  const { tool, caller, tenant, tokenId } = call;
   const request: ApprovalRequest = {
     tool,
     caller,
     tokenId: tokenId ?? null,
     clientName: getClientName(session, context) ?? null,
-    callSha256: hashSha256Hex(toCanonicalJson([tool, args, caller])),
+    callDigest: createSigner(session.confirmation, call)("approval"),
     question: text,
     calls: [...calls],
     scopes: [...scopes],
