@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { openHome } from "../support/processes/program.ts";
 
 const hook = pathToFileURL(join(import.meta.dirname, "loaded.mjs")).href;
+const dist = join(import.meta.dirname, "../../dist");
 const product = { PROGRAMME_BASE_URL: "http://127.0.0.1:9", PROGRAMME_TOKEN: "0123456789abcdef".repeat(4) };
 const clientInfo = { name: "test", version: "1.0.0" };
 const opening = [
@@ -43,6 +44,15 @@ describe("a start over stdio", () => {
     expect(loaded.toSorted()).toEqual(["cli.js", "main.js", "rolldown-runtime.js", "start.js"]);
   });
 
+  test("does not create the contract's schemas before it lists its tools", async () => {
+    const start = await readFile(join(dist, "start.js"), "utf8");
+    const modules = [...start.matchAll(/^\/\/ src\/(\S+)$/gm)].map((match) => match[1] as string);
+    expect(modules).toContain("tools/catalog/tool-catalog.ts");
+    expect(modules).not.toContain("contract/submissions.ts");
+    expect(modules).not.toContain("contract/definition/workflow.ts");
+    expect(modules).not.toContain("tools/catalog/schema.ts");
+  });
+
   test("loads only the modules that a call needs", async () => {
     const call = { id: 3, method: "tools/call", params: { name: "list_programs", arguments: {} } };
     const loaded = await loadedFor([...opening, call], { PROGRAMME_DEMO: "true" });
@@ -57,7 +67,7 @@ describe("a start over stdio", () => {
       "dist-cjs.js",
       "program.js",
     ];
-    const built = await readdir(join(import.meta.dirname, "../../dist"));
+    const built = await readdir(dist);
     for (const file of others) {
       expect(built).toContain(file);
       expect(loaded).not.toContain(file);

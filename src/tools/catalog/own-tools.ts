@@ -1,35 +1,7 @@
-import { createBatchSchema, pendingConfirmationSchema } from "./schema.ts";
-
 /** The tools that are not operations: one makes several calls, the other describes the connection. */
-export const ownTools = {
-  run_batch: {
-    summary: "Run up to 100 tool calls in one",
-    details: "One question for all that need agreement; a result each. `except`: calls left out, from 1.",
-    noun: "several calls",
-    effect: "send",
-    inputSchema: createBatchSchema(),
-    outputSchema: {
-      type: "object",
-      properties: {
-        data: { type: "array", items: { type: "object" } },
-        notes: { type: "array", items: { type: "string" } },
-        confirmation: pendingConfirmationSchema,
-      },
-    },
-  },
-  get_connection: {
-    summary: "Get your identity and permissions, and why tools are missing",
-    details: "Token, organisation, scopes, remaining rate, hidden tools and what each lacks, privacy.",
-    noun: "the connection",
-    effect: "read",
-    inputSchema: { type: "object", additionalProperties: false },
-    outputSchema: { type: "object", properties: { data: { type: "object" } }, required: ["data"] },
-  },
-} as const;
-
-export type OwnToolName = keyof typeof ownTools;
-export const ownToolNames = Object.keys(ownTools) as OwnToolName[];
+export const ownToolNames = ["run_batch", "get_connection"] as const;
+export type OwnToolName = (typeof ownToolNames)[number];
 
 export function isOwnToolName(name: string): name is OwnToolName {
-  return Object.hasOwn(ownTools, name);
+  return (ownToolNames as readonly string[]).includes(name);
 }

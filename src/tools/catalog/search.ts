@@ -12,7 +12,8 @@ import { parseArguments } from "../parse-arguments.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
 import type { ToolSettings } from "../settings.ts";
 import { getToolDefinition, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
-import { isOwnToolName, ownTools } from "./own-tools.ts";
+import { ownTools } from "./own-tool-definitions.ts";
+import { isOwnToolName } from "./own-tools.ts";
 import { listOfferedTools, listOwnTools, requireOffered } from "./tool-availability.ts";
 
 type Args = Readonly<Record<string, unknown>>;

@@ -2,7 +2,8 @@ import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { Effect } from "../../contract/definition/operation.ts";
 import { toTitle } from "../../contract/definition/titles.ts";
 import { type CallName, callNames, operations } from "../../contract/index.ts";
-import { isOwnToolName, type OwnToolName, ownToolNames, ownTools } from "./own-tools.ts";
+import { ownTools } from "./own-tool-definitions.ts";
+import { isOwnToolName, type OwnToolName, ownToolNames } from "./own-tools.ts";
 import { createInputSchema, createOutputSchema } from "./schema.ts";
 
 /** All tools: the operations, then the others. */
