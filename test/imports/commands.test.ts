@@ -186,7 +186,7 @@ describe("import on PostgreSQL", () => {
     return () => databases.stop();
   });
 
-  test("creates a programme once, and exports the same file", async () => {
+  test("creates a programme once, also when two imports run at once, and exports the same file", async () => {
     const { database, remove } = await databases.empty();
     onTestFinished(remove);
     const home = await openHome();
@@ -201,5 +201,12 @@ describe("import on PostgreSQL", () => {
     const text = await run("export-config", programId);
     await writeFile(join(home.path, "p.yaml"), text);
     expect(listOutcomes(JSON.parse(await run("import", "p.yaml", "--json")))).toEqual(["unchanged"]);
+    await writeFile(join(home.path, "next.yaml"), text.replace("year: 2035", "year: 2036"));
+    const both = await Promise.all([1, 2].map(() => run("import", "next.yaml", "--json")));
+    const programs = both.map((printed) =>
+      (JSON.parse(printed) as Imported).items.find(({ kind }) => kind === "program"),
+    );
+    expect(programs.map((program) => program?.outcome).toSorted()).toEqual(["created", "unchanged"]);
+    expect(new Set(programs.map((program) => program?.id)).size).toBe(1);
   });
 });
