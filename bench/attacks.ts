@@ -12,7 +12,7 @@ import { constants, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "undici";
 import { createApp } from "../src/app/app.ts";
-import { issueToken } from "../src/commands/tokens/tokens.ts";
+import { issueToken } from "../src/app/issue-token.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { seedDemo } from "../src/demo/seed.ts";

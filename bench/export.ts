@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApp } from "../src/app/app.ts";
-import { issueToken } from "../src/commands/tokens/tokens.ts";
+import { issueToken } from "../src/app/issue-token.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { createFactory } from "../test/support/data/seed-factory.ts";

@@ -13,7 +13,7 @@ import { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import { Pool, request } from "undici";
 import { createApp } from "../src/app/app.ts";
-import { issueToken } from "../src/commands/tokens/tokens.ts";
+import { issueToken } from "../src/app/issue-token.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { seedDemo } from "../src/demo/seed.ts";

@@ -12,7 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type App, createApp } from "../src/app/app.ts";
-import { issueToken } from "../src/commands/tokens/tokens.ts";
+import { issueToken } from "../src/app/issue-token.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { type WorkflowName, workflowNames } from "../src/contract/index.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { createApp } from "../../src/app/app.ts";
-import { issueToken } from "../../src/commands/tokens/tokens.ts";
+import { issueToken } from "../../src/app/issue-token.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";

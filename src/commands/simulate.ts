@@ -1,7 +1,9 @@
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import type { App } from "../app/app.ts";
+import { issueToken } from "../app/issue-token.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { ordinaryScopes } from "../contract/access/scopes.ts";
 import { splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
 import { storeDocuments } from "../demo/documents.ts";
@@ -18,7 +20,7 @@ import { print, printJson } from "./terminal/output.ts";
 import { showProgress } from "./terminal/progress.ts";
 import { onInterrupt } from "./terminal/signals.ts";
 import { formatColumns } from "./terminal/table.ts";
-import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens/tokens.ts";
+import { chooseBusiness } from "./tokens/tokens.ts";
 
 export interface SimulateOptions extends SeasonSize {
   readonly business: string | undefined;

@@ -2,11 +2,12 @@ import type { Suppression } from "../contract/emails.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { commandLine, withAudit } from "../pipeline/audit/with-audit.ts";
+import type { Author } from "../store/handler-context.ts";
 import type { PipelineTransaction, Store } from "../store/port.ts";
 import { isSendable } from "./message.ts";
 import { suppressEmail, unsuppressEmail } from "./suppressions.ts";
 
-/** Manages suppressed addresses and failed messages for staff. */
+/** Manages suppressed addresses and failed messages. Changes are audited under their author: the operator by default. */
 export interface MailAdmin {
   /** Lists the addresses that receive no mail, oldest first. */
   suppressions(businessId: string): AsyncIterable<Suppression>;
@@ -18,14 +19,19 @@ export interface MailAdmin {
    * Queues a message again that was not sent or whose delivery is unknown.
    * @throws Problem `not_found`, `invalid_state_transition`
    */
-  retry(businessId: string, emailSendId: string): Promise<void>;
+  retry(businessId: string, emailSendId: string, author?: Author): Promise<void>;
 }
 
 const unsent = ["failed", "bounced", "suppressed"] as const;
 
 export function createMailAdmin(store: Store, clock: Clock): MailAdmin {
-  function change<R>(businessId: string, action: string, work: (transaction: PipelineTransaction) => Promise<R>) {
-    return withAudit(store, { ...commandLine, businessId, action, now: clock.now() }, work);
+  function change<R>(
+    businessId: string,
+    action: string,
+    work: (transaction: PipelineTransaction) => Promise<R>,
+    author = commandLine,
+  ) {
+    return withAudit(store, { ...author, businessId, action, now: clock.now() }, work);
   }
 
   return {
@@ -40,8 +46,8 @@ export function createMailAdmin(store: Store, clock: Clock): MailAdmin {
     unsuppress: (businessId, email) =>
       change(businessId, "suppression.removed", (transaction) => unsuppressEmail(transaction, email)),
 
-    retry: (businessId, emailSendId) =>
-      change(businessId, "email_send.requeued", async (transaction) => {
+    retry(businessId, emailSendId, author) {
+      const requeue = async (transaction: PipelineTransaction) => {
         const send = await transaction.get("emailSends", emailSendId);
         if (!send) throw problem("not_found");
         const { status } = send;
@@ -49,6 +55,8 @@ export function createMailAdmin(store: Store, clock: Clock): MailAdmin {
           throw problem("invalid_state_transition", { from: status, operation: "retry", allowedFrom: unsent });
         }
         await transaction.update("emailSends", send, { status: "queued", error: null });
-      }),
+      };
+      return change(businessId, "email_send.requeued", requeue, author);
+    },
   };
 }

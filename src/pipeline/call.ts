@@ -6,7 +6,7 @@ import type { CallName } from "../contract/index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Caller, Handlers, Links } from "../store/handler-context.ts";
-import type { Actor, ConsumedNonce, Store } from "../store/port.ts";
+import type { Actor, AuditNarrowing, ConsumedNonce, Store } from "../store/port.ts";
 import type { AuditedCall } from "./audit/entries.ts";
 import type { Failure } from "./failure.ts";
 import type { Rate } from "./rate-limiter.ts";
@@ -54,6 +54,8 @@ export interface Call {
   readonly confirmed?: ConsumedNonce | undefined;
   /** The privacy mode of agents; absent for other callers. */
   readonly privacy?: Privacy | undefined;
+  /** Narrows a list of audit entries further than its query can. */
+  readonly narrowing?: AuditNarrowing | undefined;
   /** Restricts the call to these of its token's scopes. */
   readonly within?: ReadonlySet<Scope> | undefined;
 }

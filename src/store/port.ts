@@ -110,6 +110,7 @@ export interface Reader {
   lastCommitNumber(): Promise<number>;
   /** Returns at most `limit` changes of later commits, in their order. */
   changesAfter(commitNumber: number, limit: number): Promise<ChangeEntry[]>;
+  getEvent(eventId: string): Promise<LoggedEvent | undefined>;
   /** Returns one page of events: the tenant's own and those received by webhooks. */
   pageEvents(filter: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>>;
   /** Returns at most `limit` log entries of later commits, in their order. */
@@ -135,6 +136,8 @@ export interface AuditFilter {
 /** Conditions on audit entries for which the interface has no filter. Times are ISO, and both inclusive. */
 export interface AuditNarrowing {
   readonly entityId?: string | undefined;
+  /** The token or the person who acted. */
+  readonly actorId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
@@ -186,6 +189,8 @@ export interface PipelineTransaction extends Transaction {
    * @returns false if the lease has expired; then the caller must roll back
    */
   endExport(lease: ExportLease, keptUntil?: string): Promise<boolean>;
+  /** Adds a token of this tenant. */
+  insertToken(token: Token): Promise<void>;
   /**
    * Changes a token of this tenant.
    * @returns undefined if there is none, or it is revoked

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
-import type { TokenChange, TokenPatch } from "../contract/access/tokens.ts";
+import type { Token, TokenChange, TokenPatch } from "../contract/access/tokens.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import { common } from "../contract/definition/fields.ts";
 import { problem } from "../contract/errors.ts";
 import { getSubmissionId } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import { insertAudit } from "./audit.ts";
-import { createSource, type Db, type Source } from "./database.ts";
+import { createSource, type Db, type Source, tokenCodec } from "./database.ts";
 import { createNestedEngine, getAdapter } from "./engine.ts";
 import { createUserStore } from "./people/sql-user-store.ts";
 import type { UserStore } from "./people/user-store.ts";
@@ -115,6 +115,14 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
       }
       throw error;
     }
+  }
+
+  async insertToken(token: Token): Promise<void> {
+    const { statements } = this.shared;
+    await statements.insert("tokens", tokenCodec.names)(
+      this.db,
+      ...tokenCodec.encode({ ...token, businessId: this.businessId }),
+    );
   }
 
   changeToken(tokenId: string, patch: TokenPatch): Promise<TokenChange | undefined> {

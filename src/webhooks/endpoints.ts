@@ -24,21 +24,21 @@ export interface NewSecret extends EndpointKey {
 
 const deliveryWorker: Author = { actorType: "system", actorId: "webhooks" };
 
-/** Manages the webhook endpoints of every tenant. */
+/** Manages the webhook endpoints of every tenant. Changes are audited under their author: the operator by default. */
 export interface Endpoints {
   /** @throws Problem `validation_failed` for an address that is blocked, exists already or exceeds the limit */
-  add(businessId: string, url: string, eventTypes: readonly EventType[]): Promise<NewSecret>;
+  add(businessId: string, url: string, eventTypes: readonly EventType[], author?: Author): Promise<NewSecret>;
   list(businessId: string): Promise<ShownEndpoint[]>;
   /** @throws Problem `not_found` */
   find(endpointId: string): Promise<ShownEndpoint>;
   /** @throws Problem `not_found` */
-  remove(key: EndpointKey): Promise<void>;
+  remove(key: EndpointKey, author?: Author): Promise<void>;
   /** Resumes deliveries, from now on. @throws Problem `not_found` */
-  enable(key: EndpointKey): Promise<void>;
+  enable(key: EndpointKey, author?: Author): Promise<void>;
   /** Stops deliveries and cancels pending ones. @throws Problem `not_found` */
-  disable(key: EndpointKey, reason: DisabledReason): Promise<void>;
+  disable(key: EndpointKey, reason: DisabledReason, author?: Author): Promise<void>;
   /** Creates a new secret. The previous one also signs for `overlapMs`. @throws Problem `not_found` */
-  rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret>;
+  rotateSecret(key: EndpointKey, overlapMs: number, author?: Author): Promise<NewSecret>;
   /** Returns where to send; undefined if the endpoint is disabled or removed. */
   target(key: EndpointKey): Promise<EndpointTarget | undefined>;
 }
@@ -76,13 +76,13 @@ class StoredEndpoints implements Endpoints {
     this.#rules = rules;
   }
 
-  async add(businessId: string, url: string, eventTypes: readonly EventType[]): Promise<NewSecret> {
+  async add(businessId: string, url: string, eventTypes: readonly EventType[], author?: Author): Promise<NewSecret> {
     const fault = findUrlFault(url, this.#rules);
     if (fault !== undefined) throw createUrlProblem(fault);
     const key = { businessId, endpointId: createId("whe", this.#clock.now().getTime()) };
     const secret = createSecret();
     const afterPosition = await this.#store.outbox.lastPosition(businessId);
-    await this.#change(businessId, "created", async (transaction) => {
+    await this.#change(businessId, "created", author, async (transaction) => {
       const others = await transaction.find("webhookEndpoints", {}, { limit: maxEndpoints });
       if (others.length >= maxEndpoints) throw createUrlProblem(`there are ${maxEndpoints} endpoints already`);
       const duplicate = others.find((other) => other.url === url);
@@ -117,17 +117,17 @@ class StoredEndpoints implements Endpoints {
     throw createUnknownEndpointProblem(endpointId);
   }
 
-  remove(key: EndpointKey): Promise<void> {
-    return this.#change(key.businessId, "removed", async (transaction) => {
+  remove(key: EndpointKey, author?: Author): Promise<void> {
+    return this.#change(key.businessId, "removed", author, async (transaction) => {
       const row = await loadEndpoint(transaction, key);
       await transaction.cancelDeliveries(key.endpointId);
       await transaction.remove("webhookEndpoints", row);
     });
   }
 
-  async enable(key: EndpointKey): Promise<void> {
+  async enable(key: EndpointKey, author?: Author): Promise<void> {
     const afterPosition = await this.#store.outbox.lastPosition(key.businessId);
-    await this.#change(key.businessId, "enabled", async (transaction) => {
+    await this.#change(key.businessId, "enabled", author, async (transaction) => {
       const row = await loadEndpoint(transaction, key);
       if (row.status === "enabled") return;
       const reset = { disabledReason: null, firstFailureAt: null, pausedUntil: null };
@@ -135,25 +135,23 @@ class StoredEndpoints implements Endpoints {
     });
   }
 
-  disable(key: EndpointKey, reason: DisabledReason): Promise<void> {
-    const disableEndpoint = async (transaction: PipelineTransaction) => {
+  disable(
+    key: EndpointKey,
+    reason: DisabledReason,
+    author = reason === "manual" ? commandLine : deliveryWorker,
+  ): Promise<void> {
+    return this.#change(key.businessId, "disabled", author, async (transaction) => {
       const row = await loadEndpoint(transaction, key);
       if (row.status === "disabled") return;
       await transaction.cancelDeliveries(key.endpointId);
       await transaction.update("webhookEndpoints", row, { status: "disabled", disabledReason: reason });
-    };
-    return this.#change(
-      key.businessId,
-      "disabled",
-      disableEndpoint,
-      reason === "manual" ? commandLine : deliveryWorker,
-    );
+    });
   }
 
-  async rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret> {
+  async rotateSecret(key: EndpointKey, overlapMs: number, author?: Author): Promise<NewSecret> {
     const secret = createSecret();
     const until = new Date(this.#clock.now().getTime() + overlapMs).toISOString();
-    await this.#change(key.businessId, "secret_rotated", async (transaction) => {
+    await this.#change(key.businessId, "secret_rotated", author, async (transaction) => {
       const row = await loadEndpoint(transaction, key);
       await transaction.update("webhookEndpoints", row, {
         secret: this.#encryption.encrypt(secret, getSecretContext(key)),
@@ -182,11 +180,11 @@ class StoredEndpoints implements Endpoints {
   #change<R>(
     businessId: string,
     done: string,
+    author: Author | undefined,
     work: (transaction: PipelineTransaction) => Promise<R>,
-    by: Author = commandLine,
   ): Promise<R> {
     const action = `webhook_endpoint.${done}`;
-    return withAudit(this.#store, { ...by, businessId, action, now: this.#clock.now() }, work);
+    return withAudit(this.#store, { ...(author ?? commandLine), businessId, action, now: this.#clock.now() }, work);
   }
 }
 

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { createApp } from "../../src/app/app.ts";
-import { issueToken } from "../../src/commands/tokens/tokens.ts";
+import { issueToken } from "../../src/app/issue-token.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { send } from "../support/clients/raw-http.ts";

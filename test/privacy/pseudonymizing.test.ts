@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ordinaryScopes } from "../../src/commands/tokens/tokens.ts";
+import { ordinaryScopes } from "../../src/contract/access/scopes.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 

@@ -1,9 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import type { App } from "../../app/app.ts";
 import { loadFirstBusiness } from "../../app/first-business.ts";
+import { issueToken } from "../../app/issue-token.ts";
 import type { Config } from "../../config/load.ts";
+import { ordinaryScopes } from "../../contract/access/scopes.ts";
 import { tokenPattern } from "../../contract/access/token-format.ts";
-import { issueToken, ordinaryScopes } from "./tokens.ts";
 
 /** Issues a token for this process only. It is never shown. */
 export async function issueProcessToken(app: App): Promise<{ token: string; revoke(): Promise<void> }> {

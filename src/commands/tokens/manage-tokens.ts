@@ -5,7 +5,7 @@ import { Problem } from "../../contract/errors.ts";
 import { withApp } from "../open-app.ts";
 import { getTextOption, note, type Options, print, printJson } from "../terminal/output.ts";
 import { formatColumns } from "../terminal/table.ts";
-import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./tokens.ts";
+import { chooseBusiness, parseExpiry, parseScopes } from "./tokens.ts";
 
 /**
  * Creates an access token and prints it once.
@@ -16,10 +16,10 @@ export async function createToken({ scopes: wanted, ...options }: Options): Prom
   const scopes = parseScopes(String(wanted));
   const expires = getTextOption(options, "expires");
   const expiresAt = expires === undefined ? null : parseExpiry(expires, new Date());
-  await withApp(loadConfig(process.env, options), async ({ store }) => {
+  await withApp(loadConfig(process.env, options), async ({ store, tokens }) => {
     const businessId = await chooseBusiness(store, getTextOption(options, "business"));
     const name = checkShortName(String(options["name"]));
-    const issued = await issueToken(store, { businessId, name, scopes, expiresAt });
+    const issued = await tokens.create({ businessId, name, scopes, expiresAt });
     if (options["json"]) return printJson(issued);
     print(`${issued.token}\n`);
     note(`Token ${issued.tokenId} of ${businessId}. It is not shown again.`);

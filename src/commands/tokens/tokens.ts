@@ -1,50 +1,9 @@
 import { loadFirstBusiness } from "../../app/first-business.ts";
 import { UsageError } from "../../config/usage-error.ts";
-import { excludeSensitiveScopes, isScope, readScopes, type Scope, scopes } from "../../contract/access/scopes.ts";
-import { visibleTokenChars } from "../../contract/access/token-format.ts";
-import type { Token } from "../../contract/access/tokens.ts";
-import { createRandomToken, hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { isScope, readScopes, type Scope, scopes } from "../../contract/access/scopes.ts";
 import { suggestWord } from "../../lib/did-you-mean.ts";
-import { createId } from "../../lib/ids.ts";
 import type { Store } from "../../store/port.ts";
 import { parseDuration, parseTime } from "../terminal/durations.ts";
-
-/** A new token. It cannot be shown later. */
-export interface IssuedToken {
-  readonly tokenId: string;
-  readonly token: string;
-  readonly businessId: string;
-  readonly scopes: readonly Scope[];
-}
-
-export interface TokenRequest {
-  readonly businessId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expiresAt: string | null;
-}
-
-/** Every scope except the one that shows sensitive personal data. */
-export const ordinaryScopes: readonly Scope[] = [...excludeSensitiveScopes(scopes)];
-
-/** Creates a token and stores its SHA-256 (specification 5). */
-export async function issueToken(store: Store, request: TokenRequest): Promise<IssuedToken> {
-  const token = createRandomToken();
-  const row: Token = {
-    tokenId: createId("tok"),
-    businessId: request.businessId,
-    name: request.name,
-    sha256: hashSha256Hex(token),
-    prefix: token.slice(0, visibleTokenChars),
-    scopes: [...request.scopes],
-    expiresAt: request.expiresAt,
-    revokedAt: null,
-    lastUsedAt: null,
-    createdAt: new Date().toISOString(),
-  };
-  await store.insertToken(row);
-  return { tokenId: row.tokenId, token, businessId: row.businessId, scopes: row.scopes };
-}
 
 /**
  * Returns the organisation with an id or name, or the only one.

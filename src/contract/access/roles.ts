@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { personal } from "../definition/field-annotations.ts";
 import { Id, Timestamp } from "../definition/fields.ts";
-import { readScopes, type Scope, sensitiveScope, writeScopes } from "./scopes.ts";
+import { ordinaryScopes, readScopes, type Scope, sensitiveScope } from "./scopes.ts";
 
 /** Roles of people who sign in. Only an owner manages access: people, tokens, connected apps and webhooks. */
 export const roles = ["owner", "staff", "viewer"] as const;
@@ -28,13 +28,13 @@ export interface UserChange {
 }
 
 const ordinaryScopesOf: Readonly<Record<Role, readonly Scope[]>> = {
-  owner: [...readScopes, ...writeScopes],
-  staff: [...readScopes, ...writeScopes],
+  owner: ordinaryScopes,
+  staff: ordinaryScopes,
   viewer: readScopes,
 };
 
 /** Returns the scopes that a person has, which are also the most that the person may grant to others. */
 export function getUserScopes({ role, seesSensitive }: Pick<User, "role" | "seesSensitive">): ReadonlySet<Scope> {
-  const ordinary = new Set(ordinaryScopesOf[role]);
+  const ordinary = new Set<Scope>(ordinaryScopesOf[role]);
   return seesSensitive ? ordinary.add(sensitiveScope) : ordinary;
 }

@@ -39,7 +39,10 @@ export const writeScopes = [
 /** Shows contact details, external ids, metadata and pii/restricted custom fields (specification 5.7). */
 export const sensitiveScope = "persons:sensitive:read";
 
-export const scopes = [...readScopes, ...writeScopes, sensitiveScope] as const;
+/** Every scope except the one that shows sensitive personal data. */
+export const ordinaryScopes = [...readScopes, ...writeScopes] as const;
+
+export const scopes = [...ordinaryScopes, sensitiveScope] as const;
 
 export type Scope = (typeof scopes)[number];
 

@@ -9,7 +9,7 @@ export const Token = z.object({
   businessId: Id,
   /** Purpose of the token, in its creator's words. */
   name: personal(z.string()),
-  sha256: z.string(),
+  sha256: personal(z.string()),
   prefix: z.string(),
   scopes: z.array(z.enum(scopes)),
   expiresAt: Timestamp.nullable(),
@@ -21,7 +21,8 @@ export type Token = z.output<typeof Token>;
 
 export type TokenPatch = Partial<Pick<Token, "name" | "scopes" | "expiresAt" | "revokedAt">>;
 
+/** A token before and after a change. A new token has `after` only. */
 export interface TokenChange {
-  readonly before: Token;
+  readonly before?: Token;
   readonly after: Token;
 }

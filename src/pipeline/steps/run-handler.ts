@@ -19,7 +19,8 @@ export type AnyHandler = (
 export async function runReadHandler(deps: PipelineDeps, call: PreparedCall): Promise<Outcome> {
   const handler = deps.handlers[call.name as HandledName] as AnyHandler;
   const store = deps.store.reader(call.caller.businessId);
-  const result = await handler({ ...createHandlerContext(deps, call), store }, call.input);
+  const context: ReadContext = { ...createHandlerContext(deps, call), store, narrowing: call.call.narrowing };
+  const result = await handler(context, call.input);
   return { result, replayed: false, changed: false };
 }
 

@@ -113,9 +113,9 @@ export class SqlReader implements Reader {
   pageAudit(
     { submissionId, programId, action, entityType }: AuditFilter,
     page: PageRequest,
-    { entityId, from, to }: AuditNarrowing = {},
+    { entityId, actorId, from, to }: AuditNarrowing = {},
   ): Promise<PageOf<AuditEntry>> {
-    const filter = { submissionId, programId, action, entityType };
+    const filter = { submissionId, programId, action, entityType, actorId };
     const occurredAt = from === undefined && to === undefined ? undefined : { gte: from, lte: to };
     const changesOnly = action === undefined;
     const sort = { column: "occurredAt", descending: true };
@@ -161,6 +161,11 @@ export class SqlReader implements Reader {
       { column: "commitNumber", descending: false },
       limit,
     );
+  }
+
+  async getEvent(eventId: string): Promise<LoggedEvent | undefined> {
+    const entry = await this.#get(eventSource, eventId);
+    return entry && toLoggedEvent(entry);
   }
 
   async pageEvents({ since, type, submissionId, kinds }: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>> {
