@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type App, createApp } from "../src/app/app.ts";
-import { issueToken } from "../src/commands/tokens/tokens.ts";
+import { issueToken } from "../src/app/issue-token.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { splitInput } from "../src/contract/definition/operation.ts";

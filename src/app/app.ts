@@ -135,7 +135,8 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
       for (const worker of workers) worker.start();
     },
     joinOthers: async () => membership?.join(),
-    listen: () => servers.listen({ ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks }, services),
+    listen: () =>
+      servers.listen({ ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks, managed: embedded }, services),
     serveMetrics: metricsEndpoint.open,
     reloadKeys: () => servers.reloadKeys(),
     connectStdio(token, transport) {

@@ -5,6 +5,7 @@ import { type HttpServer, type HttpSurfaces, listenHttp } from "../transport/htt
 import { createOpenapiDocument } from "../transport/rest/openapi.ts";
 import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
+import { connectAdmin, type ManagedParts } from "./admin-wiring.ts";
 import { type CallerCheck, type Callers, connectCallerCheck } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
 import { createWebhookReceiver } from "./webhook-receiver.ts";
@@ -20,6 +21,8 @@ export interface HttpWiring {
   readonly mcpEndpoint: (callers: Callers) => Promise<CallerCheck["mcp"]>;
   readonly webhooks: Parameters<typeof createWebhookReceiver>[1];
   readonly surfaces: HttpSurfaces;
+  /** The parts of the embedded service that people manage. Undefined with a remote service. */
+  readonly managed: ManagedParts | undefined;
 }
 
 /**
@@ -28,7 +31,7 @@ export interface HttpWiring {
  */
 export async function serveSurfaces(
   config: Config,
-  { upstream, pipeline, mcpEndpoint, webhooks, surfaces }: HttpWiring,
+  { upstream, pipeline, mcpEndpoint, webhooks, surfaces, managed }: HttpWiring,
   local: CoreServices,
 ): Promise<{ readonly server: HttpServer; readonly callerCheck: CallerCheck }> {
   const callerCheck = await connectCallerCheck(config, upstream, mcpEndpoint, local);
@@ -41,6 +44,7 @@ export async function serveSurfaces(
     ...(rest ? { rest } : {}),
     webhooks: webhookReceiver,
     home,
+    admin: connectAdmin(local, pipeline, managed, callerCheck.keys),
   });
   return { server, callerCheck };
 }

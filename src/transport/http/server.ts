@@ -13,6 +13,7 @@ import { pageHeaders } from "../../pages/layout.ts";
 import type { Downloads } from "../../pipeline/downloads.ts";
 import type { Invitations } from "../../pipeline/invitations.ts";
 import type { ProtectedResource } from "../auth/protected-resource.ts";
+import type { AdminServices } from "../console/admin-services.ts";
 import { findSignedIn, type PageContext, type PeopleServices } from "../people/browser-request.ts";
 import { addPeopleRoutes } from "../people/people-app.ts";
 import { type RestHandler, refuseBusy, restPath } from "../rest/rest.ts";
@@ -50,6 +51,8 @@ export interface HttpSurfaces {
   readonly home?: HomeFacts;
   /** The people who sign in, and their pages. */
   readonly people?: PeopleServices;
+  /** What the pages need to manage access, integrations and the audit. */
+  readonly admin?: AdminServices;
   /** The metadata document that names the issuer of tokens for MCP, if there is one. */
   readonly resource?: ProtectedResource | undefined;
   readonly readiness: () => Promise<Readiness>;
@@ -198,7 +201,7 @@ function isBelow(path: string, url = ""): boolean {
 }
 
 function createApp(
-  { mcp, invitations, resource, home, people, log }: HttpSurfaces,
+  { mcp, invitations, resource, home, people, admin, log }: HttpSurfaces,
   work: ConcurrencyLimiter,
 ): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -210,7 +213,7 @@ function createApp(
   const getRequestId = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
   if (mcp) app.all(mcpPath, (context) => mcp.fetch(context.req.raw, context.env.incoming as IncomingMessage));
   if (home) app.get("/", (context) => answerHome(context, home, people));
-  if (people) addPeopleRoutes(app, people);
+  if (people) addPeopleRoutes(app, people, admin);
   app.get(`${assetsPath}/:name`, answerAsset);
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
   for (const path of resource?.paths ?? []) {

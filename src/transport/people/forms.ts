@@ -14,6 +14,12 @@ export async function readForm<Name extends string>(
   return Object.fromEntries(entries) as Record<Name, string>;
 }
 
+/** Reads all values of a field that a form may name several times. Files are left out. */
+export async function readList(context: PageContext, name: string): Promise<readonly string[]> {
+  const form = await context.req.parseBody({ all: true });
+  return [form[name] ?? []].flat().filter((value) => typeof value === "string");
+}
+
 export function addCookies(context: PageContext, cookies: readonly string[]): void {
   for (const cookie of cookies) context.header("set-cookie", cookie, { append: true });
 }

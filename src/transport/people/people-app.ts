@@ -2,6 +2,8 @@ import { bodyLimit } from "hono/body-limit";
 import { approvalsPath } from "../../approvals/approvals.ts";
 import { authPath } from "../../identity/limits.ts";
 import { pageHeaders } from "../../pages/layout.ts";
+import { addAdminRoutes, adminPaths } from "../console/admin-routes.ts";
+import type { AdminServices } from "../console/admin-services.ts";
 import { addAccountRoutes } from "./account-routes.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
@@ -13,10 +15,12 @@ import { addSignInRoutes } from "./sign-in-routes.ts";
 export const maxFormBytes = 16 * 1024;
 
 /** Paths of the pages on which people sign in and manage their accounts. */
-const pagePaths = ["/sign-in", "/sign-out", "/join", "/account", approvalsPath].map((path) => `${path}/*`);
+const pagePaths = ["/sign-in", "/sign-out", "/join", "/account", approvalsPath, ...adminPaths].map(
+  (path) => `${path}/*`,
+);
 
-/** Adds the pages on which people sign in and manage their accounts, and the endpoints of their scripts. */
-export function addPeopleRoutes(app: PeopleApp, people: PeopleServices): void {
+/** Adds the pages for people who sign in, and the endpoints of their scripts. */
+export function addPeopleRoutes(app: PeopleApp, people: PeopleServices, admin: AdminServices | undefined): void {
   const limitBody = bodyLimit({ maxSize: maxFormBytes });
   for (const path of pagePaths) {
     app.use(path, async (context, next) => {
@@ -29,6 +33,7 @@ export function addPeopleRoutes(app: PeopleApp, people: PeopleServices): void {
   addLinkRoutes(app, people);
   addAccountRoutes(app, people);
   addApprovalRoutes(app, people);
+  if (admin) addAdminRoutes(app, people, admin);
   app.all(`${authPath}/*`, limitBody, async (context) => {
     const accounts = await people.accounts();
     return accounts.answer(toBrowserRequest(people, context), context.req.raw);

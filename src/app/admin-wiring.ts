@@ -1,0 +1,68 @@
+import * as z from "zod";
+import { createId } from "../lib/ids.ts";
+import { createAccessEntry } from "../pipeline/audit/entries.ts";
+import type { OperationPipeline } from "../pipeline/execute.ts";
+import { toUserCaller } from "../pipeline/steps/authenticate.ts";
+import { createTokenAdmin } from "../pipeline/tokens/tokens.ts";
+import type { GatewayKeys } from "../transport/auth/gateway-keys.ts";
+import type { AdminServices, EmbeddedAdmin } from "../transport/console/admin-services.ts";
+import type { CoreServices } from "./core-services.ts";
+import type { PortalServices, Webhooks } from "./embedded-wiring.ts";
+
+/** The parts of the embedded service that people manage in a browser. */
+export interface ManagedParts {
+  readonly webhooks: Webhooks;
+  readonly portalServices: PortalServices;
+}
+
+/** Creates what the pages need to manage access, integrations and the audit. */
+export function connectAdmin(
+  services: CoreServices,
+  pipeline: OperationPipeline | undefined,
+  parts: ManagedParts | undefined,
+  keys: GatewayKeys | undefined,
+): AdminServices {
+  const { store, clock } = services;
+  return {
+    clock,
+    listUsers: (businessId) => store.users.list(businessId),
+    keys,
+    embedded: pipeline && parts && connectEmbeddedAdmin(services, pipeline, parts),
+  };
+}
+
+function connectEmbeddedAdmin(
+  { store, clock }: CoreServices,
+  pipeline: OperationPipeline,
+  { webhooks, portalServices }: ManagedParts,
+): EmbeddedAdmin {
+  return {
+    pipeline,
+    tokens: createTokenAdmin(store, clock),
+    listTokens: (businessId) => store.listTokens(businessId),
+    endpoints: webhooks.endpoints,
+    replay: webhooks.replay,
+    sendTestEvent: webhooks.probe,
+    deliveries: store.outbox,
+    findEvent: (businessId, eventId) => store.reader(businessId).getEvent(eventId),
+    async recordAct(user, act, entityId) {
+      const operation = { audit: act, params: z.object({ entityId: z.string() }) };
+      const call = {
+        caller: toUserCaller(user),
+        operation,
+        requestId: createId("req"),
+        input: { entityId },
+        now: clock.now(),
+      };
+      await store.appendAccess([createAccessEntry(call, 200)]);
+    },
+    mail: portalServices.mailAdmin,
+    async pageMail(businessId, status, page) {
+      const { rows, ...rest } = await store
+        .reader(businessId)
+        .page("emailSends", { where: { status } }, "newest", page);
+      return { ...rest, rows: rows.map(({ body: _, ...send }) => send) };
+    },
+    pageExports: (businessId, page) => store.reader(businessId).page("exports", {}, "newest", page),
+  };
+}

@@ -1,0 +1,111 @@
+import { html } from "hono/html";
+import { type Role, roles, type User } from "../../../contract/access/roles.ts";
+import { renderNotice, renderPage } from "../../layout.ts";
+import { formatMinute, renderAction, renderCarefulAction, renderSecret, renderSelect } from "../components.ts";
+import { roleLabels } from "./overview.ts";
+
+const roleChoices = roles.map((value) => ({ value, label: `${roleLabels[value]}: ${describeRole(value)}` }));
+
+function describeRole(role: Role): string {
+  const rights = {
+    owner: "reads and changes everything, and manages access",
+    staff: "reads and changes everything",
+    viewer: "reads everything",
+  };
+  return rights[role];
+}
+
+export interface InvitePage {
+  readonly user: User;
+  readonly form: { readonly email: string; readonly role: string };
+  readonly error?: string | undefined;
+}
+
+export function renderInvitePage({ user, form, error }: InvitePage) {
+  return renderPage(
+    "Invite a person",
+    html`${error ? renderNotice(error, "error") : ""}
+      <form method="post" action="/access/people">
+        <label for="email">E-mail address</label>
+        <input id="email" name="email" type="email" autocomplete="off" required maxlength="254" value="${form.email}" />
+        ${renderSelect("role", "Role", roleChoices, form.role)} ${renderSensitive(user, false)}
+        <button>Make the invitation</button>
+        <p class="hint">You get a link to send to the person. Nothing is sent from here.</p>
+      </form>
+      ${renderBack()}`,
+    { user, section: "/access" },
+  );
+}
+
+export interface PersonPage {
+  readonly user: User;
+  readonly person: User;
+  /** The person's rights are among those that the user may grant. */
+  readonly isManageable: boolean;
+  readonly error?: string | undefined;
+}
+
+export function renderPersonPage({ user, person, isManageable, error }: PersonPage) {
+  const { userId, name, email, createdAt, disabledAt } = person;
+  return renderPage(
+    name || email,
+    html`${error ? renderNotice(error, "error") : ""}
+      <dl>
+        <dt>E-mail address</dt>
+        <dd>${email}</dd>
+        <dt>State</dt>
+        <dd>${disabledAt === null ? "Enabled" : `Disabled ${formatMinute(disabledAt)}`}</dd>
+        <dt>Added</dt>
+        <dd>${formatMinute(createdAt)}</dd>
+      </dl>
+      <p><a href="/audit?actor=${userId}">What this person changed</a></p>
+      ${
+        isManageable
+          ? renderChanges(user, person)
+          : html`<p>This person sees sensitive personal data, and you do not: ask an owner who does to change this.</p>`
+      }
+      ${renderBack()}`,
+    { user, section: "/access" },
+  );
+}
+
+function renderChanges(user: User, { userId, name, email, role, seesSensitive, disabledAt }: User) {
+  const path = `/access/people/${userId}`;
+  const subject = name || email;
+  return html`<form method="post" action="${path}">
+      ${renderSelect("role", "Role", roleChoices, role)} ${renderSensitive(user, seesSensitive)}
+      <button>Save</button>
+    </form>
+    <h2>Sign-in</h2>
+    ${
+      disabledAt === null
+        ? html`${renderAction(`${path}/link`, "Make a new link", subject)}
+            <p class="hint">For a person who lost the password or the invitation.</p>
+            ${renderCarefulAction(`${path}/disable`, "Disable the account", "The person's sessions end at once. You can enable the account again.")}`
+        : renderAction(`${path}/enable`, "Enable the account", subject)
+    }
+    ${renderCarefulAction(`${path}/remove`, "Remove the person", "The account is deleted with its sessions and passkeys. The audit keeps what the person did.")}`;
+}
+
+/** Renders the right to sensitive data, which only a person who has it may grant. */
+function renderSensitive({ seesSensitive: mayGrant }: User, isChecked: boolean) {
+  if (!mayGrant) return "";
+  return html`<label class="choice">
+    <input type="checkbox" name="sensitive" value="yes" ${isChecked ? "checked" : ""} /> Sees sensitive personal data
+  </label>`;
+}
+
+/** Renders a person's one-time link. */
+export function renderPersonLinkPage(user: User, person: User, link: string, hours: number) {
+  return renderPage(
+    "The link is made",
+    html`${renderSecret(`This is the link for ${person.email}. It works once, for ${hours} hours.`, link)}
+      <p>Send it to the person. Anyone who has it can choose the account's password.</p>
+      ${renderBack()}`,
+    { user, section: "/access" },
+  );
+}
+
+function renderBack() {
+  return html`<p><a href="/access">All access</a></p>`;
+}

@@ -1,0 +1,87 @@
+import { html } from "hono/html";
+
+export interface DataTable {
+  /** Names the table for screen readers. */
+  readonly caption: string;
+  readonly headings: readonly string[];
+  /** The first cell of a row names it. */
+  readonly rows: readonly (readonly unknown[])[];
+  /** What is said in place of a table without rows. */
+  readonly empty: string;
+}
+
+/** Renders records as a table. Narrow screens scroll it, by keyboard too. */
+export function renderTable({ caption, headings, rows, empty }: DataTable) {
+  if (rows.length === 0) return html`<p>${empty}</p>`;
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([first, ...cells]) =>
+            html`<tr>
+              <th scope="row">${first}</th>
+              ${cells.map((cell) => html`<td>${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** Renders a labelled list of choices. */
+export function renderSelect(name: string, label: string, choices: readonly Choice[], chosen = "") {
+  return html`<label for="${name}">${label}</label>
+    <select id="${name}" name="${name}">
+      ${choices.map(
+        (choice) =>
+          html`<option value="${choice.value}" ${choice.value === chosen ? "selected" : ""}>${choice.label}</option>`,
+      )}
+    </select>`;
+}
+
+/** Renders a form of one button, which names what it acts on for screen readers. */
+export function renderAction(path: string, label: string, subject: string) {
+  return html`<form method="post" action="${path}">
+    <button class="quiet" aria-label="${label}: ${subject}">${label}</button>
+  </form>`;
+}
+
+/** Renders an action that cannot be undone, behind a step that shows what it does. */
+export function renderCarefulAction(path: string, label: string, consequence: string) {
+  return html`<details>
+    <summary>${label}</summary>
+    <p>${consequence}</p>
+    <form method="post" action="${path}"><button>${label}</button></form>
+  </details>`;
+}
+
+/** Renders a secret that is shown once. */
+export function renderSecret(label: string, secret: string) {
+  return html`<div class="notice" role="status">
+    <p>${label} It is shown only now: copy it before you leave this page.</p>
+    <pre tabindex="0"><code>${secret}</code></pre>
+  </div>`;
+}
+
+/** Renders the way to the next page of a list. */
+export function renderNextPage(path: string, query: Readonly<Record<string, string>>, cursor: string | undefined) {
+  if (cursor === undefined) return "";
+  return html`<p><a class="button quiet" href="${path}?${new URLSearchParams({ ...query, cursor })}">Older entries</a></p>`;
+}
+
+export function formatMinute(time: string | null | undefined): string {
+  return time ? `${time.slice(0, 16).replace("T", " ")} UTC` : "";
+}

@@ -1,0 +1,35 @@
+import { renderAccessPage } from "../../pages/console/access/overview.ts";
+import type { PeopleApp, PeopleServices } from "../people/browser-request.ts";
+import type { AdminServices } from "./admin-services.ts";
+import { requireRole } from "./person-page.ts";
+import { addPersonRoutes } from "./person-routes.ts";
+import { addTokenRoutes } from "./token-routes.ts";
+
+/** What the page says after a form was sent, by the `done` that the form's answer leads to. */
+const outcomes: Readonly<Record<string, string>> = {
+  token: "The token was changed, with effect from its next call.",
+  revoked: "The token was revoked.",
+  person: "The person was changed, with effect from the next request.",
+  removed: "The person was removed.",
+};
+
+/** Adds the pages on which owners manage tokens and people. */
+export function addAccessRoutes(app: PeopleApp, people: PeopleServices, admin: AdminServices): void {
+  app.get(
+    "/access",
+    requireRole(people, ["owner"], async (context, user) => {
+      const { businessId } = user;
+      const page = renderAccessPage({
+        user,
+        people: await admin.listUsers(businessId),
+        tokens: await admin.embedded?.listTokens(businessId),
+        keys: admin.keys?.holders(),
+        now: admin.clock.now().toISOString(),
+        done: outcomes[context.req.query("done") ?? ""],
+      });
+      return context.html(page);
+    }),
+  );
+  if (admin.embedded) addTokenRoutes(app, people, { ...admin.embedded, clock: admin.clock });
+  addPersonRoutes(app, people, admin);
+}

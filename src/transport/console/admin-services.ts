@@ -1,0 +1,46 @@
+import type { User } from "../../contract/access/roles.ts";
+import type { Token } from "../../contract/access/tokens.ts";
+import type { PageOf } from "../../contract/definition/operation.ts";
+import type { EmailSend } from "../../contract/emails.ts";
+import type { LoggedEvent } from "../../contract/event-log.ts";
+import type { ExportJob } from "../../contract/exports.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { MailAdmin } from "../../mail/mail-admin.ts";
+import type { OperationPipeline } from "../../pipeline/execute.ts";
+import type { TokenAdmin } from "../../pipeline/tokens/tokens.ts";
+import type { PageRequest } from "../../store/port.ts";
+import type { Outbox } from "../../store/queues/outbox.ts";
+import type { Endpoints } from "../../webhooks/endpoints.ts";
+import type { Replay } from "../../webhooks/replay.ts";
+import type { TestEventSender } from "../../webhooks/test-event.ts";
+import type { GatewayKeys } from "../auth/gateway-keys.ts";
+
+/** What the pages need to manage access, integrations and the audit. Every read names its organisation. */
+export interface AdminServices {
+  readonly clock: Clock;
+  readonly listUsers: (businessId: string) => Promise<readonly User[]>;
+  readonly keys: Pick<GatewayKeys, "holders"> | undefined;
+  /** The parts of the embedded service. Undefined with a remote service, which has its own. */
+  readonly embedded: EmbeddedAdmin | undefined;
+}
+
+export interface EmbeddedAdmin {
+  readonly pipeline: Pick<OperationPipeline, "execute">;
+  readonly tokens: TokenAdmin;
+  readonly listTokens: (businessId: string) => Promise<readonly Token[]>;
+  readonly endpoints: Endpoints;
+  readonly replay: Replay;
+  readonly sendTestEvent: TestEventSender;
+  readonly deliveries: Pick<Outbox, "listDeliveries" | "getDelivery" | "listAttempts">;
+  readonly findEvent: (businessId: string, eventId: string) => Promise<LoggedEvent | undefined>;
+  /** Records an act that changes no record, in the name of the person. */
+  readonly recordAct: (user: User, act: `${string}.${string}`, entityId: string) => Promise<void>;
+  readonly mail: MailAdmin;
+  readonly pageMail: (businessId: string, status: EmailSend["status"], page: PageRequest) => Promise<PageOf<EmailSend>>;
+  readonly pageExports: (businessId: string, page: PageRequest) => Promise<PageOf<ListedExport>>;
+}
+
+export type ListedExport = Pick<
+  ExportJob,
+  "exportId" | "programId" | "status" | "errorCode" | "sizeBytes" | "createdAt" | "completedAt"
+>;

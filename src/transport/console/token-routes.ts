@@ -1,0 +1,118 @@
+import { getUserScopes, type User } from "../../contract/access/roles.ts";
+import { isScope, ordinaryScopes, readScopes, type Scope, scopes } from "../../contract/access/scopes.ts";
+import type { Token } from "../../contract/access/tokens.ts";
+import type { Clock } from "../../lib/clock.ts";
+import {
+  expiryDays,
+  maxTokenNameChars,
+  renderEditTokenPage,
+  renderIssuedTokenPage,
+  renderNewTokenPage,
+  type TokenForm,
+} from "../../pages/console/access/token.ts";
+import { type PageContext, type PeopleApp, type PeopleServices, toBrowserRequest } from "../people/browser-request.ts";
+import { readForm, readList } from "../people/forms.ts";
+import type { EmbeddedAdmin } from "./admin-services.ts";
+import { requireListed, requireRole, toAuthor } from "./person-page.ts";
+
+export interface TokenRoutesDeps extends Pick<EmbeddedAdmin, "tokens" | "listTokens"> {
+  readonly clock: Clock;
+}
+
+const presets: Readonly<Record<string, readonly Scope[]>> = { read: readScopes, write: ordinaryScopes, all: scopes };
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Adds the pages on which owners make, edit and revoke tokens of their organisation. */
+export function addTokenRoutes(app: PeopleApp, people: PeopleServices, { tokens, listTokens, clock }: TokenRoutesDeps) {
+  const findToken = async ({ businessId }: User, context: PageContext): Promise<Token> => {
+    const tokenId = context.req.param("tokenId");
+    return requireListed((await listTokens(businessId)).find((token) => token.tokenId === tokenId));
+  };
+
+  app.get(
+    "/access/tokens/new",
+    requireRole(people, ["owner"], async (context, user) => {
+      const form = { name: "", preset: "read", scopes: [], expires: "90" };
+      return context.html(renderNewTokenPage({ user, grantable: getUserScopes(user), form }));
+    }),
+  );
+
+  app.post(
+    "/access/tokens",
+    requireRole(people, ["owner"], async (context, user) => {
+      const form = await readTokenForm(context);
+      const granted = presets[form.preset] ?? form.scopes.filter(isScope);
+      const error = findFault(form, granted, user);
+      if (error) {
+        return context.html(renderNewTokenPage({ user, grantable: getUserScopes(user), form, error }), 422);
+      }
+      const expiresAt = parseExpiry(form.expires, clock) ?? null;
+      const request = { businessId: user.businessId, name: form.name, scopes: granted, expiresAt };
+      const { token } = await tokens.create(request, toAuthor(user));
+      const { origin } = toBrowserRequest(people, context);
+      return context.html(renderIssuedTokenPage(user, form.name, token, `${origin}/mcp`));
+    }),
+  );
+
+  app.get(
+    "/access/tokens/:tokenId",
+    requireRole(people, ["owner"], async (context, user) => {
+      const token = await findToken(user, context);
+      const form = { name: token.name, scopes: token.scopes, expires: "" };
+      const now = clock.now().toISOString();
+      return context.html(renderEditTokenPage({ user, grantable: getUserScopes(user), token, form, now }));
+    }),
+  );
+
+  app.post(
+    "/access/tokens/:tokenId",
+    requireRole(people, ["owner"], async (context, user) => {
+      const token = await findToken(user, context);
+      const form = await readTokenForm(context);
+      const granted = form.scopes.filter(isScope);
+      const error = findFault(form, granted, user);
+      if (error) {
+        const now = clock.now().toISOString();
+        return context.html(
+          renderEditTokenPage({ user, grantable: getUserScopes(user), token, form, now, error }),
+          422,
+        );
+      }
+      const expiresAt = parseExpiry(form.expires, clock);
+      const patch = { name: form.name, scopes: granted, ...(expiresAt === undefined ? {} : { expiresAt }) };
+      await tokens.update(token.tokenId, patch, toAuthor(user));
+      return context.redirect("/access?done=token", 303);
+    }),
+  );
+
+  app.post(
+    "/access/tokens/:tokenId/revoke",
+    requireRole(people, ["owner"], async (context, user) => {
+      const { tokenId } = await findToken(user, context);
+      await tokens.revoke(tokenId, toAuthor(user));
+      return context.redirect("/access?done=revoked", 303);
+    }),
+  );
+}
+
+async function readTokenForm(context: PageContext): Promise<TokenForm> {
+  const { name, ...form } = await readForm(context, ["name", "preset", "expires"]);
+  return { ...form, name: name.trim(), scopes: await readList(context, "scope") };
+}
+
+/** Returns what is wrong with a token's form: a token never gets a scope that its maker may not grant. */
+function findFault({ name, expires }: TokenForm, granted: readonly Scope[], user: User): string | undefined {
+  if (name === "" || name.length > maxTokenNameChars) return "Give the token a name of at most 200 characters.";
+  if (granted.length === 0) return "Choose at least one scope.";
+  if (!["", "never", ...expiryDays].includes(expires)) return "Choose when the token expires.";
+  const grantable = getUserScopes(user);
+  const refused = granted.filter((scope) => !grantable.has(scope));
+  return refused.length === 0 ? undefined : `You do not have the right to grant ${refused.join(", ")}.`;
+}
+
+/** Returns the chosen time; null for never, undefined to leave it. */
+function parseExpiry(expires: string, clock: Clock): string | null | undefined {
+  if (expires === "") return undefined;
+  if (expires === "never") return null;
+  return new Date(clock.now().getTime() + Number(expires) * dayMs).toISOString();
+}
