@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { Role, User } from "../../contract/access/roles.ts";
 import { Problem } from "../../contract/errors.ts";
 import { renderMessagePage } from "../../pages/console/message.ts";
@@ -36,6 +37,11 @@ function answerProblem(
     return context.html(renderMessagePage(user, "Not found", text), 404);
   }
   return context.html(renderMessagePage(user, "That did not work", message), status as 400);
+}
+
+/** Returns the id under which the audit and the log know a request. */
+export function getRequestId({ env }: PageContext): string {
+  return String((env.outgoing as ServerResponse).getHeader("x-request-id"));
 }
 
 /** Names a person as the author of changes. */

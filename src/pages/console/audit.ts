@@ -1,0 +1,123 @@
+import { html } from "hono/html";
+import type { User } from "../../contract/access/roles.ts";
+import type { AuditEntry } from "../../contract/audit.ts";
+import { renderNotice, renderPage } from "../layout.ts";
+import { type Choice, formatMinute, renderNextPage, renderSelect, renderTable } from "./components.ts";
+
+/** What the list of audit entries is narrowed to. Empty texts narrow nothing. */
+export interface AuditSearch {
+  /** Id of the person or token. */
+  readonly actor: string;
+  /** Id of the record. */
+  readonly record: string;
+  readonly action: string;
+  /** Days, as in `2026-11-20`. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface AuditPage {
+  readonly user: User;
+  readonly search: AuditSearch;
+  /** The people and the tokens by which the list can be narrowed. */
+  readonly actors: readonly Choice[];
+  readonly entries: readonly AuditEntry[];
+  readonly cursor: string | undefined;
+  readonly error?: string | undefined;
+}
+
+/** Renders who did what. */
+export function renderAuditPage({ user, search, actors, entries, cursor, error }: AuditPage) {
+  return renderPage(
+    "Audit",
+    html`${error ? renderNotice(error, "error") : ""}${renderSearch(search, actors)}
+      ${renderTable({
+        caption: "Audit entries",
+        headings: ["Time", "Who", "Action", "Record", "Changes", "Reason"],
+        rows: entries.map((entry) => [
+          formatMinute(entry.occurredAt),
+          renderActor(entry),
+          renderAction(entry),
+          renderRecord(entry),
+          renderChanges(entry),
+          entry.reason ?? "",
+        ]),
+        empty: "No entries match.",
+      })}
+      ${renderNextPage("/audit", { ...search }, cursor)}`,
+    { user, section: "/audit" },
+  );
+}
+
+function renderSearch({ actor, record, action, from, to }: AuditSearch, actors: readonly Choice[]) {
+  return html`<form method="get" action="/audit" class="filter" role="search">
+    <div>${renderSelect("actor", "Person or token", [{ value: "", label: "Anyone" }, ...actors], actor)}</div>
+    <div>
+      <label for="action">Action</label>
+      <input id="action" name="action" maxlength="64" value="${action}" placeholder="submission.advanced" />
+    </div>
+    <div>
+      <label for="record">Id of the record</label>
+      <input id="record" name="record" maxlength="64" value="${record}" />
+    </div>
+    <div>
+      <label for="from">From</label>
+      <input id="from" name="from" type="date" value="${from}" />
+    </div>
+    <div>
+      <label for="to">To</label>
+      <input id="to" name="to" type="date" value="${to}" />
+    </div>
+    <button>Show</button>
+    <a href="/audit">Show all</a>
+    <p class="hint">Reads and refusals are listed if you name their action, such as <code>submission.read</code>.</p>
+  </form>`;
+}
+
+const actorKinds = {
+  token: "token",
+  user: "person",
+  applicant: "applicant",
+  reviewer: "reviewer",
+  system: "this server",
+} as const;
+
+function renderActor({ actorType, actorId, actorName, approvedBy, approverName }: AuditEntry) {
+  return html`${actorName ?? actorId} <span class="hint">(${actorKinds[actorType]})</span>${
+    approvedBy === undefined ? "" : html`<br />Approved by ${approverName ?? approvedBy}`
+  }`;
+}
+
+function renderAction({ action, status, replayed }: AuditEntry) {
+  const outcome = [status === null || status < 400 ? "" : `refused (${status})`, replayed ? "repeated" : ""];
+  return html`<code>${action}</code> ${outcome.filter(Boolean).join(", ")}`;
+}
+
+function renderRecord({ entityId, entityType }: AuditEntry) {
+  if (entityId === null) return entityType;
+  return html`<a href="/audit?${new URLSearchParams({ record: entityId })}">${entityId}</a>`;
+}
+
+function renderChanges({ changes }: AuditEntry) {
+  if (changes.length === 0) return "";
+  return html`<details>
+    <summary>${changes.map(({ path }) => path).join(", ")}</summary>
+    <dl>
+      ${changes.map(
+        (change) =>
+          html`<dt>${change.path}</dt>
+            <dd>
+              ${"from" in change || "to" in change ? `${formatValue(change.from)} → ${formatValue(change.to)}` : "Personal data, not kept"}
+            </dd>`,
+      )}
+    </dl>
+  </details>`;
+}
+
+const maxValueChars = 500;
+
+function formatValue(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > maxValueChars ? `${text.slice(0, maxValueChars)}…` : text;
+}

@@ -1,0 +1,74 @@
+import { roles, type User } from "../../contract/access/roles.ts";
+import type { AuditEntry } from "../../contract/audit.ts";
+import { DateFrom } from "../../contract/definition/fields.ts";
+import { type AuditSearch, renderAuditPage } from "../../pages/console/audit.ts";
+import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
+import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
+import type { AdminServices, EmbeddedAdmin } from "./admin-services.ts";
+import { getRequestId, requireRole } from "./person-page.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Adds the page that shows who did what in the organisation. */
+export function addAuditRoutes(
+  app: PeopleApp,
+  people: PeopleServices,
+  { pipeline, listTokens }: EmbeddedAdmin,
+  { listUsers }: AdminServices,
+): void {
+  async function listActors({ businessId }: User) {
+    const [users, tokens] = await Promise.all([listUsers(businessId), listTokens(businessId)]);
+    return [
+      ...users.map(({ userId, name }) => ({ value: userId, label: `${name || userId} (person)` })),
+      ...tokens.map(({ tokenId, name }) => ({ value: tokenId, label: `${name || tokenId} (token)` })),
+    ];
+  }
+
+  app.get(
+    "/audit",
+    requireRole(people, roles, async (context, user) => {
+      const search = readSearch(context);
+      const { action, actor, record, from, to } = search;
+      const cursor = context.req.query("cursor");
+      const answer = await pipeline.execute({
+        operation: "list_audit_entries",
+        token: undefined,
+        caller: toUserCaller(user),
+        requestId: getRequestId(context),
+        parts: {
+          params: {},
+          query: { ...(action ? { action } : {}), ...(cursor ? { lastEvaluatedKey: cursor } : {}) },
+          body: undefined,
+        },
+        narrowing: {
+          actorId: actor || undefined,
+          entityId: record || undefined,
+          from: parseDay(from)?.toISOString(),
+          to: parseDay(to, dayMs - 1)?.toISOString(),
+        },
+      });
+      const page = renderAuditPage({
+        user,
+        search,
+        actors: await listActors(user),
+        entries: answer.ok ? (answer.data as readonly AuditEntry[]) : [],
+        cursor: answer.ok ? answer.page?.lastEvaluatedKey : undefined,
+        error: answer.ok ? undefined : answer.problem.message,
+      });
+      return context.html(page, answer.ok ? 200 : (answer.problem.status as 400));
+    }),
+  );
+}
+
+const maxTextChars = 64;
+
+function readSearch(context: PageContext): AuditSearch {
+  const read = (name: keyof AuditSearch) => (context.req.query(name) ?? "").trim().slice(0, maxTextChars);
+  return { actor: read("actor"), record: read("record"), action: read("action"), from: read("from"), to: read("to") };
+}
+
+/** Returns the start of a day plus an offset; undefined for a text that is not a day. */
+function parseDay(text: string, offsetMs = 0): Date | undefined {
+  const day = DateFrom.safeParse(text);
+  return day.success ? new Date(Date.parse(day.data) + offsetMs) : undefined;
+}
