@@ -111,6 +111,11 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       count(maxAttempts.address),
       "429",
     ],
+    [
+      `Sign-ins begun with a passkey or an external provider, from one address within ${time(attemptWindowMinutes * 60_000)}`,
+      count(maxAttempts.start),
+      "429",
+    ],
     ["A password", `${count(minPasswordChars)} to ${count(maxPasswordChars)} characters`, "422"],
     ["Time without a request in a session", time(sessionHours * 3_600_000), "the session ends"],
     [

@@ -2,7 +2,7 @@ import type { User } from "../contract/access/roles.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { FirstOwner, UserAdmin } from "../pipeline/users/user-admin.ts";
 import type { Store } from "../store/port.ts";
-import { type AttemptLimiter, createAttemptLimiter } from "./attempts.ts";
+import { type AttemptKind, type AttemptLimiter, createAttemptLimiter } from "./attempts.ts";
 import { type Auth, type AuthOptions, createAuth, providerId } from "./auth.ts";
 import { authPath } from "./limits.ts";
 
@@ -23,6 +23,12 @@ export interface SignedIn {
 export type SignInAttempt =
   | { readonly ok: true; readonly cookies: readonly string[] }
   | { readonly ok: false; readonly retryAfterSeconds?: number | undefined };
+
+/** The page of an external provider. `cookies` are values of `Set-Cookie`. */
+export interface ProviderStart {
+  readonly url: string;
+  readonly cookies: readonly string[];
+}
 
 export interface UserSession {
   readonly sessionId: string;
@@ -62,10 +68,7 @@ export interface Accounts {
   /** Removes a passkey of the same person. Does nothing for any other. */
   removePasskey(request: BrowserRequest, passkeyId: string): Promise<void>;
   /** Returns the address of the external provider's page. It leads back to `next`, a local path. */
-  startProvider(
-    request: BrowserRequest,
-    next: string,
-  ): Promise<{ readonly url: string; readonly cookies: readonly string[] } | undefined>;
+  startProvider(request: BrowserRequest, next: string): Promise<ProviderStart | undefined>;
   /** Answers an endpoint below `/auth`: of passkeys, and the way back from an external provider. */
   answer(request: BrowserRequest, raw: Request): Promise<Response>;
 }
@@ -79,20 +82,27 @@ export interface AccountsDeps extends Omit<AuthOptions, "users"> {
 /** Origins by which browsers reach one server: names of this machine, and its public address. */
 const maxOrigins = 10;
 
+/** The way back from an external provider. */
+const providerEndpoint = `GET /callback/${providerId}`;
 /** The endpoints of better-auth that are reachable. All others are called by the pages. */
 const openEndpoints: ReadonlySet<string> = new Set([
   "GET /passkey/generate-authenticate-options",
   "POST /passkey/verify-authentication",
   "GET /passkey/generate-register-options",
   "POST /passkey/verify-registration",
-  `GET /callback/${providerId}`,
+  providerEndpoint,
 ]);
 /** Those that count as attempts. */
-const countedEndpoints: ReadonlySet<string> = new Set(["POST /passkey/verify-authentication"]);
+const countedEndpoints: ReadonlyMap<string, AttemptKind> = new Map([
+  ["POST /passkey/verify-authentication", "address"],
+  ["GET /passkey/generate-authenticate-options", "start"],
+]);
 
 /** What the parts of {@link Accounts} share. */
 interface AccountContext extends Pick<Accounts, "authenticate"> {
   getAuth(request: BrowserRequest): Auth;
+  /** Has the external provider, which may be slow to answer. */
+  readonly providerAuths: AuthCache;
   readonly attempts: AttemptLimiter;
   /** Makes an attempt for an account, unless there were too many. */
   attempt(request: BrowserRequest, email: string, work: () => Promise<Response>): Promise<SignInAttempt>;
@@ -106,17 +116,12 @@ export function createAccounts(deps: AccountsDeps): Accounts {
 function createAccountContext({ store, clock, ...options }: AccountsDeps): AccountContext {
   const { users } = store;
   const attempts = createAttemptLimiter(store, clock);
-  const auths = new Map<string, Auth>();
-
-  function getAuth({ origin }: BrowserRequest): Auth {
-    const auth = auths.get(origin) ?? createAuth(origin, { ...options, users });
-    if (auths.size >= maxOrigins) auths.clear();
-    auths.set(origin, auth);
-    return auth;
-  }
+  const auths = createAuthCache((origin) => createAuth(origin, { ...options, provider: undefined, users }));
+  const getAuth = auths.get;
 
   return {
     getAuth,
+    providerAuths: createAuthCache((origin) => createAuth(origin, { ...options, users })),
     attempts,
 
     async authenticate(request) {
@@ -140,12 +145,33 @@ function createAccountContext({ store, clock, ...options }: AccountsDeps): Accou
   };
 }
 
+/** One {@link Auth} for each origin. */
+interface AuthCache {
+  get(request: BrowserRequest): Auth;
+  /** Forgets what the provider answered. */
+  forget(request: BrowserRequest): void;
+}
+
+function createAuthCache(create: (origin: string) => Auth): AuthCache {
+  const auths = new Map<string, Auth>();
+  return {
+    get({ origin }) {
+      const auth = auths.get(origin) ?? create(origin);
+      if (auths.size >= maxOrigins) auths.clear();
+      auths.set(origin, auth);
+      return auth;
+    },
+    forget: ({ origin }) => void auths.delete(origin),
+  };
+}
+
 type SignInPart = "signIn" | "signOut" | "countLink" | "acceptLink" | "startProvider" | "answer";
 
 function createSignIn(
-  { getAuth, attempts, attempt }: AccountContext,
+  context: AccountContext,
   { userAdmin, provider }: Pick<AccountsDeps, "userAdmin" | "provider">,
 ): Pick<Accounts, SignInPart> {
+  const { getAuth, attempts, attempt } = context;
   function signIn(request: BrowserRequest, { email, password }: { email: string; password: string }) {
     const headers = withoutCookies(request.headers);
     return getAuth(request).api.signInEmail({ body: { email: email.trim(), password }, headers, asResponse: true });
@@ -168,30 +194,63 @@ function createSignIn(
       return toAttempt(await signIn(request, { email: user.email, password }));
     },
 
-    async startProvider(request, next) {
-      if (!provider) return undefined;
-      const response = await getAuth(request).api.signInSocial({
-        body: { provider: providerId, callbackURL: next, errorCallbackURL: "/sign-in" },
-        headers: withoutCookies(request.headers),
-        asResponse: true,
-      });
-      if (!response.ok) return undefined;
-      const { url } = (await response.json()) as { url?: string };
-      return url === undefined ? undefined : { url, cookies: response.headers.getSetCookie() };
-    },
+    ...(provider ? createProviderSignIn(context) : { startProvider: async () => undefined }),
 
     async answer(request, raw) {
       const endpoint = `${raw.method} ${new URL(raw.url).pathname.slice(authPath.length)}`;
       if (!openEndpoints.has(endpoint)) return new Response("Not found", { status: 404 });
-      const wait = countedEndpoints.has(endpoint) ? await attempts.count("address", request.address) : undefined;
+      const counted = countedEndpoints.get(endpoint);
+      const wait = counted && (await attempts.count(counted, request.address));
       if (wait !== undefined) {
         return new Response("Too many attempts", { status: 429, headers: { "retry-after": String(wait) } });
       }
+      if (endpoint === providerEndpoint) return answerProvider(context, request, raw);
       const response = await getAuth(request).handler(raw);
       // The body of a sign-in has the session's token, which scripts must not see.
       return raw.method === "POST" ? replaceBody(response) : response;
     },
   };
+}
+
+function createProviderSignIn({ providerAuths, attempts }: AccountContext): Pick<Accounts, "startProvider"> {
+  return {
+    async startProvider(request, next) {
+      if ((await attempts.count("start", request.address)) !== undefined) return undefined;
+      const response = await providerAuths.get(request).api.signInSocial({
+        body: {
+          provider: providerId,
+          callbackURL: next,
+          errorCallbackURL: `/sign-in?${new URLSearchParams({ next })}`,
+        },
+        headers: withoutCookies(request.headers),
+        asResponse: true,
+      });
+      if (!response.ok) {
+        // The provider may answer next time.
+        providerAuths.forget(request);
+        return undefined;
+      }
+      const { url } = (await response.json()) as { url?: string };
+      return url === undefined ? undefined : { url, cookies: response.headers.getSetCookie() };
+    },
+  };
+}
+
+/** Answers the way back from the provider. Its explanation of an error may name the person, so no address shows it. */
+async function answerProvider(
+  { providerAuths }: AccountContext,
+  request: BrowserRequest,
+  raw: Request,
+): Promise<Response> {
+  const response = await providerAuths.get(request).handler(raw);
+  const location = new URL(response.headers.get("location") ?? "/sign-in?error", request.origin);
+  const error = location.searchParams.get("error");
+  if (location.pathname !== "/sign-in" || error === null) return response;
+  if (error === "oauth_provider_not_found") providerAuths.forget(request);
+  const headers = new Headers(response.headers);
+  const next = location.searchParams.get("next");
+  headers.set("location", `/sign-in?${new URLSearchParams({ ...(next === null ? {} : { next }), error: "provider" })}`);
+  return new Response(null, { status: 302, headers });
 }
 
 /** Sets a password, and ends all sessions of the person. */

@@ -4,10 +4,12 @@ import { signInAttemptPrefix } from "../store/people/user-store.ts";
 import type { Store } from "../store/port.ts";
 import { attemptWindowMinutes, maxAttempts } from "./limits.ts";
 
+export type AttemptKind = keyof typeof maxAttempts;
+
 /** Counts attempts in the database, so that all processes share the limit. */
 export interface AttemptLimiter {
   /** Counts an attempt. Returns the seconds to wait if there were too many, whether or not the account exists. */
-  count(kind: keyof typeof maxAttempts, subject: string): Promise<number | undefined>;
+  count(kind: AttemptKind, subject: string): Promise<number | undefined>;
 }
 
 export function createAttemptLimiter(store: Pick<Store, "leasePermits">, clock: Clock): AttemptLimiter {

@@ -6,7 +6,7 @@ import { genericOAuth } from "better-auth/plugins";
 import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { UserStore } from "../store/people/user-store.ts";
-import { authPath, maxPasswordChars, minPasswordChars, sessionHours } from "./limits.ts";
+import { authPath, maxNameChars, maxPasswordChars, minPasswordChars, sessionHours } from "./limits.ts";
 
 /** An external OpenID Connect provider with which people sign in. */
 export interface IdentityProvider {
@@ -36,13 +36,20 @@ const prefixes: Readonly<Record<string, string>> = {
   passkey: "psk",
 };
 
-/** Creates better-auth for one origin. People are only added by invitation. */
+/** Begins the library's own variables, with which it would report its use, or trust other origins. */
+const foreignPrefix = "BETTER_AUTH_";
+
+/**
+ * Creates better-auth for one origin. People are only added by invitation. With a provider, it asks for the provider's
+ * addresses once; it knows no provider if there was no answer.
+ */
 export function createAuth(origin: string, { users, secret, log, provider }: AuthOptions) {
   const { hostname, protocol } = new URL(origin);
   const isSecure = protocol === "https:";
   // Browsers accept a cookie of this prefix only over https, for the whole host and from the host itself.
   const prefix = isSecure ? "__Host-" : "";
   const nameCookie = (name: string) => ({ name: `${prefix}${name}`, attributes: { secure: isSecure } });
+  for (const name of Object.keys(process.env)) if (name.startsWith(foreignPrefix)) delete process.env[name];
   return betterAuth({
     appName: "programme-mcp",
     baseURL: origin,
@@ -67,7 +74,7 @@ export function createAuth(origin: string, { users, secret, log, provider }: Aut
       ipAddress: { disableIpTracking: true },
       database: { generateId: ({ model }) => createId(prefixes[model] ?? "oau"), validateSchema: false },
     },
-    ...nameModels(provider !== undefined),
+    ...models,
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
@@ -76,6 +83,12 @@ export function createAuth(origin: string, { users, secret, log, provider }: Aut
       revokeSessionsOnPasswordReset: true,
     },
     databaseHooks: {
+      account: {
+        create: {
+          // Nothing here uses the provider's tokens.
+          before: async (account) => ({ data: { ...account, accessToken: null, refreshToken: null, idToken: null } }),
+        },
+      },
       session: {
         create: {
           // Every way to sign in creates a session.
@@ -90,33 +103,32 @@ export function createAuth(origin: string, { users, secret, log, provider }: Aut
   });
 }
 
-/** Names the tables of the models, and their lifetimes. */
-function nameModels(isLinked: boolean) {
-  return {
-    user: {
-      modelName: "users",
-      additionalFields: {
-        businessId: { type: "string", input: false },
-        role: { type: "string", input: false },
-        seesSensitive: { type: "boolean", input: false },
-        disabledAt: { type: "string", required: false, input: false },
-      },
+/** The tables of the models, and their lifetimes. */
+const models = {
+  user: {
+    modelName: "users",
+    additionalFields: {
+      businessId: { type: "string", input: false },
+      role: { type: "string", input: false },
+      seesSensitive: { type: "boolean", input: false },
+      disabledAt: { type: "string", required: false, input: false },
     },
-    session: {
-      modelName: "userSessions",
-      expiresIn: sessionHours * hourSeconds,
-      updateAge: hourSeconds,
-      freshAge: sessionHours * hourSeconds,
-    },
-    account: {
-      modelName: "userCredentials",
-      accountLinking: { trustedProviders: isLinked ? [providerId] : [], updateUserInfoOnLink: false },
-      storeAccountCookie: false,
-      encryptOAuthTokens: true,
-    },
-    verification: { modelName: "verifications", storeIdentifier: "hashed" },
-  } as const;
-}
+  },
+  session: {
+    modelName: "userSessions",
+    expiresIn: sessionHours * hourSeconds,
+    updateAge: hourSeconds,
+    freshAge: sessionHours * hourSeconds,
+  },
+  account: {
+    modelName: "userCredentials",
+    // A provider leads only to the person whose address it has verified, and names the person. None is trusted more.
+    accountLinking: { updateUserInfoOnLink: true },
+    storeAccountCookie: false,
+    updateAccountOnSignIn: false,
+  },
+  verification: { modelName: "verifications", storeIdentifier: "hashed" },
+} as const;
 
 function connectPasskeys(origin: string, hostname: string) {
   return passkey({
@@ -147,6 +159,14 @@ function connectProvider({ issuer, clientId, clientSecret, name }: IdentityProvi
         requireIdTokenVerification: true,
         scopes: ["openid", "email", "profile"],
         pkce: true,
+        mapProfileToUser: ({ email, name: fullName, email_verified: isVerified }) => ({
+          // A person without a name has not accepted the invitation.
+          name: String(fullName || email)
+            .replaceAll("\0", "")
+            .slice(0, maxNameChars),
+          image: "",
+          emailVerified: isVerified === true,
+        }),
         disableImplicitSignUp: true,
         disableSignUp: true,
       },

@@ -35,7 +35,9 @@ describe("the published package", () => {
     const paths = packed.files.map(({ path }) => path).sort();
     const built = filesIn(join(root, "dist")).map((file) => `dist/${file}`);
     expect(paths).toEqual(["LICENSE", "README.md", ...built, "package.json"].sort());
-    const strange = built.filter((path) => !/^dist\/([a-z0-9-]+\.js|THIRD_PARTY_LICENSES\.txt)$/.test(path));
+    const strange = built.filter(
+      (path) => !/^dist\/(assets\/[a-z]+\.(js|css)|[a-z0-9_-]+\.js|THIRD_PARTY_LICENSES\.txt)$/.test(path),
+    );
     expect(strange).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { User } from "../../contract/access/roles.ts";
-import { minPasswordChars } from "../../identity/limits.ts";
+import { maxNameChars, minPasswordChars } from "../../identity/limits.ts";
 import { type LinkPage, renderInvalidLinkPage, renderLinkPage } from "../../pages/people/link.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
 import { addCookies, checkNewPassword, formatWait, readForm } from "./forms.ts";
@@ -30,7 +30,7 @@ export function addLinkRoutes(app: PeopleApp, people: PeopleServices): void {
     const user = await people.userAdmin.findLink(secret);
     if (user === false) return context.html(renderInvalidLinkPage(), 404);
     const form = await readForm(context, fields);
-    const given = { name: form.name.trim().slice(0, 200), email: user?.email ?? form.email.trim() };
+    const given = { name: form.name.trim().slice(0, maxNameChars), email: user?.email ?? form.email.trim() };
     const error = checkPerson(given) ?? checkNewPassword(form);
     if (error) return context.html(renderLinkPage({ ...describeLink(user), ...given, error }), 422);
     const accounts = await people.accounts();
