@@ -115,12 +115,12 @@ function findFieldId(
   forms: readonly (PublishedVersion | undefined)[],
 ): string | null {
   if (key === null) return null;
-  const form = forms.find((each) => each?.fieldIds.has(key));
+  const form = forms.find((each) => each?.partIds.has(key));
   if (!form) {
     const message = `The form of no track has a field with the key ${key}`;
     issues.push({ path: "program.assignmentRules.domainField", code: "not_found", message });
   }
-  return form?.fieldIds.get(key) ?? null;
+  return form?.partIds.get(key) ?? null;
 }
 
 /** Checks a change of the lifecycle status, and announces it. */

@@ -8,8 +8,8 @@ export interface PublishedVersion {
   readonly name: string;
   readonly id: string;
   readonly version: number;
-  /** Ids of a form's fields by their keys. */
-  readonly fieldIds: ReadonlyMap<string, string>;
+  /** Ids of a form's fields by their keys, or of a rubric's criteria by their labels. */
+  readonly partIds: ReadonlyMap<string, string>;
 }
 
 interface StoredVersion extends PublishedVersion {
@@ -31,8 +31,7 @@ export function publishForms(context: SetUpContext, forms: readonly FormConfig[]
     "form",
     forms,
     ({ fields }) => fields,
-    async ({ name, fields }, id, version, stored) => {
-      const knownIds = new Map(stored.toReversed().flatMap(({ fieldIds }) => [...fieldIds]));
+    async ({ name, fields }, id, version, knownIds) => {
       const row = await context.store.insert("schemas", {
         schemaId: id,
         name,
@@ -52,11 +51,7 @@ export function publishForms(context: SetUpContext, forms: readonly FormConfig[]
 
 /** Publishes the rubrics of a file, as far as they differ from the stored ones. */
 export function publishRubrics(context: SetUpContext, rubrics: readonly RubricConfig[]): Promise<PublishedVersion[]> {
-  return publishVersions(context, "rubric", rubrics, toRubricContent, async (config, id, version) => {
-    const earlier = await findRubrics(context, config.name);
-    const knownIds = new Map(
-      earlier.toReversed().flatMap(({ criteria }) => criteria.map(({ label, criterionId }) => [label, criterionId])),
-    );
+  return publishVersions(context, "rubric", rubrics, toRubricContent, async (config, id, version, knownIds) => {
     const row = await context.store.insert("rubrics", {
       rubricId: id,
       name: config.name,
@@ -82,7 +77,12 @@ async function publishVersions<Config extends Numbered>(
   kind: Kind,
   configs: readonly Config[],
   getContent: (config: Config) => unknown,
-  insert: (config: Config, id: string, version: number, stored: readonly StoredVersion[]) => Promise<StoredVersion>,
+  insert: (
+    config: Config,
+    id: string,
+    version: number,
+    knownIds: ReadonlyMap<string, string>,
+  ) => Promise<StoredVersion>,
 ): Promise<PublishedVersion[]> {
   const published: PublishedVersion[] = [];
   const placed = configs.map((config, index) => ({ config, path: `${kind}s.${index}` }));
@@ -109,7 +109,9 @@ async function publishVersions<Config extends Numbered>(
       continue;
     }
     const id = latest?.id ?? context.newId(kind === "form" ? "sch" : "rub");
-    const chosen = same ?? (await insert(config, id, version ?? next, stored));
+    // A part keeps its id in all versions, those in which it was missing between included.
+    const knownIds = new Map(stored.toReversed().flatMap(({ partIds }) => [...partIds]));
+    const chosen = same ?? (await insert(config, id, version ?? next, knownIds));
     const outcome = same ? "unchanged" : latest ? "changed" : "created";
     context.items.push({ kind, name, id: chosen.id, version: chosen.version, outcome });
     published.push(chosen);
@@ -133,7 +135,9 @@ export async function resolveVersion(
     ofFile.find(isMeant) ?? (await findVersions(context, kind, name)).find((row) => row.published && isMeant(row));
   if (!found) {
     const rows = await context.store.find(kind === "form" ? "schemas" : "rubrics", {}, { limit: maxVersions });
-    addUnknownName(context, path, kind, name, [...new Set([...ofFile, ...rows].map((each) => each.name))]);
+    const others = new Set([...ofFile, ...rows].map((each) => each.name));
+    others.delete(name);
+    addUnknownName(context, path, version === undefined ? kind : `version ${version} of a ${kind}`, name, [...others]);
   }
   return found;
 }
@@ -151,8 +155,8 @@ function findRubrics({ store }: SetUpContext, name: string): Promise<Rubric[]> {
 
 function toFormVersion(form: Schema): StoredVersion {
   const { name, schemaId, schemaVersion, published, fields } = form;
-  const fieldIds = new Map(fields.map(({ key, fieldId }) => [key, fieldId]));
-  return { name, id: schemaId, version: schemaVersion, published, content: toFieldConfigs(fields), fieldIds };
+  const partIds = new Map(fields.map(({ key, fieldId }) => [key, fieldId]));
+  return { name, id: schemaId, version: schemaVersion, published, content: toFieldConfigs(fields), partIds };
 }
 
 function toRubricVersion(rubric: Rubric): StoredVersion {
@@ -160,7 +164,7 @@ function toRubricVersion(rubric: Rubric): StoredVersion {
   return {
     ...{ name, id: rubricId, version: rubricVersion, published },
     content: toRubricContent({ ...rubric, criteria: toCriterionConfigs(rubric.criteria) }),
-    fieldIds: new Map(),
+    partIds: new Map(rubric.criteria.map(({ label, criterionId }) => [label, criterionId])),
   };
 }
 
