@@ -3,6 +3,7 @@ import { type Config, loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { type Role, roles, type User } from "../contract/access/roles.ts";
 import { Problem } from "../contract/errors.ts";
+import { suggestWord } from "../lib/did-you-mean.ts";
 import { isLoopback } from "../lib/http/loopback.ts";
 import type { Author } from "../store/handler-context.ts";
 import { withApp } from "./open-app.ts";
@@ -124,7 +125,10 @@ async function findUser({ store }: App, email: string): Promise<User> {
 
 function parseRole(text: string | undefined): Role {
   const role = roles.find((name) => name === text);
-  if (!role) throw new UsageError(`--role must be one of ${roles.join(", ")}, not ${JSON.stringify(text ?? "")}`);
+  if (!role) {
+    const hint = suggestWord(text ?? "", roles);
+    throw new UsageError(`--role must be one of ${roles.join(", ")}, not ${JSON.stringify(text ?? "")}.${hint}`);
+  }
   return role;
 }
 

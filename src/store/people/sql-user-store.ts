@@ -114,7 +114,11 @@ function createLinkStore(
         const open = db.updateTable("userLinks").set({ usedAt: now }).where("sha256", "=", sha256);
         const unused = open.where("usedAt", "is", null).where("expiresAt", ">", now);
         const row = await unused.returningAll().executeTakeFirst();
-        return row && toLink(row);
+        const link = row && toLink(row);
+        if (link?.userId) {
+          await db.deleteFrom("userLinks").where("userId", "=", link.userId).where("usedAt", "is", null).execute();
+        }
+        return link;
       }),
   };
 }

@@ -31,7 +31,7 @@ export interface UserStore {
   saveLink(sha256: string, link: UserLink, now: string): Promise<void>;
   /** Finds a link that is neither used nor expired. */
   findLink(sha256: string, now: string): Promise<UserLink | undefined>;
-  /** Uses a link. Returns undefined if it cannot be used. */
+  /** Uses a link; the person's other links no longer work. Returns undefined if it cannot be used. */
   consumeLink(sha256: string, now: string): Promise<UserLink | undefined>;
   /** Deletes at most `limit` expired rows of each kind. */
   sweep(now: string, limit: number): Promise<number>;
