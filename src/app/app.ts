@@ -70,6 +70,8 @@ export interface App {
    * @throws UsageError when the gateway keys cannot be used
    */
   listen(): Promise<HttpServer>;
+  /** Serves the pages for people alone on the configured host and port. */
+  listenForPeople(): Promise<HttpServer>;
   /** Reads the file of gateway keys again, if there is one. */
   reloadKeys(): void;
   /** Serves one MCP connection as the holder of a token, on stdin and stdout unless another transport is given. */
@@ -98,10 +100,9 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const { circuitBreaker } = remote ?? {};
   const downloads = createDownloads({ ...storage, links: createLinkVerifier(store, clock), store, log });
   const readiness = createReadiness({ ...services, workers, serverKey, circuitBreaker });
-  const { invitations } = portalServices ?? {};
   const servers = new HttpServers(config, {
     downloads,
-    invitations,
+    invitations: portalServices?.invitations,
     people,
     readiness: readiness.look,
     telemetry,
@@ -116,6 +117,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
   const mcp = await connectMcp(config, upstream, { servers, approvals: people.approvals }, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
+  const wiring = { ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks, managed: embedded };
 
   return {
     store,
@@ -135,8 +137,8 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
       for (const worker of workers) worker.start();
     },
     joinOthers: async () => membership?.join(),
-    listen: () =>
-      servers.listen({ ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks, managed: embedded }, services),
+    listen: () => servers.listen(wiring, services),
+    listenForPeople: () => servers.listenForPeople(wiring, services),
     serveMetrics: metricsEndpoint.open,
     reloadKeys: () => servers.reloadKeys(),
     connectStdio(token, transport) {

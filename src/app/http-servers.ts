@@ -9,7 +9,7 @@ import type { HttpWiring } from "./http-wiring.ts";
 export class HttpServers {
   readonly #config: Config;
   readonly #surfaces: HttpSurfaces;
-  #main: { readonly server: HttpServer; readonly callerCheck: CallerCheck } | undefined;
+  #main: { readonly server: HttpServer; readonly callerCheck?: CallerCheck } | undefined;
   #linkServer: Promise<HttpServer> | undefined;
 
   /** @param surfaces - what every server serves */
@@ -25,7 +25,7 @@ export class HttpServers {
 
   /** The MCP endpoint of the server for callers, once it listens. */
   get mcp(): McpEndpoint | undefined {
-    return this.#main?.callerCheck.mcp;
+    return this.#main?.callerCheck?.mcp;
   }
 
   /** Returns the origin of links: the public address, or a server of this process, which is started if none listens. */
@@ -43,9 +43,17 @@ export class HttpServers {
     return this.#main.server;
   }
 
+  /** Serves the pages for people alone on the configured host and port. */
+  async listenForPeople(wiring: Omit<HttpWiring, "surfaces">, services: CoreServices): Promise<HttpServer> {
+    const { servePages } = await import("./http-wiring.ts");
+    const server = await servePages(this.#config, { ...wiring, surfaces: this.#surfaces }, services);
+    this.#main = { server };
+    return server;
+  }
+
   /** Reads the file of gateway keys again, if there is one. */
   reloadKeys(): void {
-    this.#main?.callerCheck.keys?.reload();
+    this.#main?.callerCheck?.keys?.reload();
   }
 
   /** Accepts no new connections. Resolves when the open ones have ended. */
@@ -56,7 +64,7 @@ export class HttpServers {
   /** Ends the streams of MCP, which would otherwise last as long as their clients listen. */
   async closeStreams(): Promise<void> {
     await this.mcp?.close();
-    await this.#main?.callerCheck.issuer?.close();
+    await this.#main?.callerCheck?.issuer?.close();
   }
 
   #openLinkServer(): Promise<HttpServer> {

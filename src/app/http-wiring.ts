@@ -49,7 +49,17 @@ export async function serveSurfaces(
   return { server, callerCheck };
 }
 
+/** Serves the pages for people, and nothing for programs, on the configured host and port. */
+export function servePages(
+  config: Config,
+  { pipeline, surfaces, managed }: Pick<HttpWiring, "pipeline" | "surfaces" | "managed">,
+  local: CoreServices,
+): Promise<HttpServer> {
+  const home = { ...getHomeFacts(config), hasMcp: false };
+  return listenHttp(config, { ...surfaces, home, admin: connectAdmin(local, pipeline, managed, undefined) });
+}
+
 function getHomeFacts({ publicUrl, baseUrl, oauth, gatewayKeys }: Config): HomeFacts {
   const keyOrToken = gatewayKeys === undefined ? "token" : "key";
-  return { publicUrl, hasRest: baseUrl === undefined, access: oauth ? "oauth" : keyOrToken };
+  return { publicUrl, hasMcp: true, hasRest: baseUrl === undefined, access: oauth ? "oauth" : keyOrToken };
 }

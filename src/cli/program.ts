@@ -31,6 +31,12 @@ const branches: readonly Branch[] = [
     load: async () => (await import("./serve.ts")).addHttp,
   },
   {
+    name: "console",
+    description: "serve the pages for people alone, beside what AI clients start over stdio",
+    group: serve,
+    load: async () => (await import("./serve.ts")).addConsole,
+  },
+  {
     name: "config",
     description: "print or write the settings that connect an AI client to this server",
     group: use,

@@ -15,6 +15,14 @@ export function addStdio(command: Command): void {
   );
 }
 
+export function addConsole(command: Command): void {
+  addOptions(command, "console").action(async (options) => {
+    const { serveConsole } = await import("../commands/serve.ts");
+    await serveConsole(loadConfig(process.env, options));
+  });
+  addExamples(command, ["console --database programme.db", "approve what agents over stdio want to do"]);
+}
+
 export function addHttp(command: Command): void {
   addOptions(command, "http").action(async (options) => {
     const { serveHttp } = await import("../commands/serve.ts");

@@ -4,6 +4,7 @@ import { type App, requireServerKey } from "../app/app.ts";
 import type { StartupHandshake } from "../app/startup.ts";
 import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { toNamedOrigin } from "../lib/http/loopback.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { version } from "../lib/version.ts";
 import { chooseLaunch, getRunningProcess } from "./hosts/launch.ts";
@@ -33,15 +34,32 @@ export async function serveConnection(config: Config, handshake: StartupHandshak
   onBrokenPipe(() => void stop());
 }
 
+/** Serves the pages for people over HTTP until stopped, beside processes that serve MCP on the same database. */
+export async function serveConsole(config: Config): Promise<void> {
+  const app = await openToServe(config);
+  const { origin } = await listenOrClose(app, config, app.listenForPeople());
+  await startWork(app);
+  handleStopSignals(app, async () => app.drain());
+  onBrokenPipe(() => undefined);
+  const page = toNamedOrigin(config.publicUrl ?? origin);
+  print(`programme-mcp ${version}\n  Page  ${page}/\n${await formatSetup(app, page)}`);
+}
+
+/** @throws UsageError when the port is in use */
+async function listenOrClose<Server>(app: App, { host, port }: Config, listening: Promise<Server>): Promise<Server> {
+  try {
+    return await listening;
+  } catch (error) {
+    await app.close();
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    throw new UsageError(`--port ${port} is in use on ${host}; choose another.`);
+  }
+}
+
 /** Serves REST and MCP over HTTP until stopped. */
 export async function serveHttp(config: Config): Promise<void> {
   const app = await openToServe(config);
-  const server = await app.listen().catch(async (error: NodeJS.ErrnoException) => {
-    await app.close();
-    if (error.code === "EADDRINUSE")
-      throw new UsageError(`--port ${config.port} is in use on ${config.host}; choose another.`);
-    throw error;
-  });
+  const server = await listenOrClose(app, config, app.listen());
   await startWork(app);
   await serveMetrics(app, config);
   const { gatewayKeys, oauth, publicUrl = server.origin } = config;

@@ -10,7 +10,7 @@ export const listeningSettings = {
     type: createTextType("an address of this machine"),
     default: "127.0.0.1",
     help: "The address to listen on. Beyond loopback, `PROGRAMME_ALLOWED_HOSTS` or `PROGRAMME_PUBLIC_URL` must be set too.",
-    commands: ["http"],
+    commands: ["http", "console"],
   },
   port: {
     variable: "PROGRAMME_PORT",
@@ -19,7 +19,7 @@ export const listeningSettings = {
     type: createIntegerType(0, 65_535),
     default: 3000,
     help: "The port to listen on; 0 chooses a free one.",
-    commands: ["http"],
+    commands: ["http", "console"],
   },
   allowedHosts: {
     variable: "PROGRAMME_ALLOWED_HOSTS",
@@ -28,7 +28,7 @@ export const listeningSettings = {
     type: hostNames,
     defaultText: "the host of `PROGRAMME_PUBLIC_URL`, if that is set",
     help: "The names that the `Host` header may have, besides loopback names: a guard against DNS rebinding.",
-    commands: ["http"],
+    commands: ["http", "console"],
   },
   allowedOrigins: {
     variable: "PROGRAMME_ALLOWED_ORIGINS",
@@ -37,7 +37,7 @@ export const listeningSettings = {
     type: origins,
     defaultText: "the origin of `PROGRAMME_PUBLIC_URL`, which is always included",
     help: "The origins of web pages whose requests are accepted, by their `Origin` header, besides pages of this server and of hosts in `PROGRAMME_ALLOWED_HOSTS`. A page on another port of this machine must be listed.",
-    commands: ["http"],
+    commands: ["http", "console"],
   },
   publicUrl: {
     variable: "PROGRAMME_PUBLIC_URL",
@@ -47,6 +47,6 @@ export const listeningSettings = {
     defaultText: "the address listened on",
     secret: true,
     help: "The base address in download and invitation links.",
-    commands: ["stdio", "http"],
+    commands: ["stdio", "http", "console"],
   },
 } as const satisfies Record<string, Setting>;

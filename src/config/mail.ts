@@ -1,7 +1,7 @@
 import type { Setting } from "./setting.ts";
 import { createIntegerType, mailbox, smtpUrl } from "./values.ts";
 
-const serving = ["stdio", "http"] as const;
+const serving = ["stdio", "http", "console"] as const;
 
 /** Settings of outgoing mail. */
 export const mailSettings = {

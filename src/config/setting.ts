@@ -3,6 +3,7 @@ import type { ValueType } from "./values.ts";
 export const commandNames = [
   "stdio",
   "http",
+  "console",
   "token",
   "user",
   "webhook",

@@ -2,7 +2,7 @@ import type { Setting } from "./setting.ts";
 import { UsageError } from "./usage-error.ts";
 import { createTextType, issuerUrl } from "./values.ts";
 
-const listening = ["http"] as const;
+const listening = ["http", "console"] as const;
 
 /** Settings of an external provider with which people sign in. */
 export const signInSettings = {

@@ -25,14 +25,14 @@ import {
 import { webhookSettings } from "./webhooks.ts";
 
 const everywhere = commandNames;
-const serving = ["stdio", "http"] as const;
-const listening = ["http"] as const;
+const serving = ["stdio", "http", "console"] as const;
+const listening = ["http", "console"] as const;
 /** Commands that work on a service. */
-const using = ["stdio", "http", "doctor"] as const;
+const using = ["stdio", "http", "console", "doctor"] as const;
 /** Commands that may write files. */
-const keeping = ["stdio", "http", "token", "portal", "simulate", "seed"] as const;
+const keeping = ["stdio", "http", "console", "token", "portal", "simulate", "seed"] as const;
 /** Commands that send webhooks. */
-const sending = ["stdio", "http", "webhook"] as const;
+const sending = ["stdio", "http", "console", "webhook"] as const;
 
 /** Declares every setting. The configuration, the options and `docs/configuration.md` are derived from it. */
 export const table = {

@@ -6,6 +6,8 @@ import { renderPage } from "./layout.ts";
 export interface HomeFacts {
   /** The server's public URL, without a trailing slash. Undefined: the request's own origin. */
   readonly publicUrl: string | undefined;
+  /** This server has MCP, and not only pages for people. */
+  readonly hasMcp: boolean;
   /** This server is the programme service itself, with a REST interface. */
   readonly hasRest: boolean;
   /** The credential of MCP callers: an access token, a key of this server, or a token of an OAuth issuer. */
@@ -13,7 +15,9 @@ export interface HomeFacts {
 }
 
 /** Renders the page for people who open the server's address in a browser. It shows nothing of the data. */
-export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, requestOrigin: string, user?: User) {
+export function renderHomePage(facts: HomeFacts, requestOrigin: string, user?: User) {
+  const { publicUrl, hasMcp, hasRest, access } = facts;
+  if (!hasMcp) return renderConsoleHome(user);
   const origin = publicUrl ?? requestOrigin;
   const mcp = `${origin}/mcp`;
   const rest = `${origin}/integrations/v1`;
@@ -50,6 +54,18 @@ export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, reques
       ${renderExample(formatCommand(mcp, access))}
       <p>The program itself writes the settings of many clients; its help says how:</p>
       ${renderExample("programme-mcp config --help")}`,
+    { user },
+  );
+}
+
+function renderConsoleHome(user?: User) {
+  return renderPage(
+    "programme-mcp",
+    html`<p>
+        These are the pages for people: approvals of what AI agents want to do, programmes and access. AI clients connect
+        to another process of this installation.
+      </p>
+      ${user ? "" : html`<p><a class="button" href="/sign-in">Sign in</a></p>`}`,
     { user },
   );
 }
