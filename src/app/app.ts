@@ -1,6 +1,7 @@
 import type { Config } from "../config/load.ts";
 import type { ExportWorker } from "../exports/worker.ts";
 import type { Log } from "../lib/log.ts";
+import type { Worker } from "../lib/worker.ts";
 import { createChangeFeed } from "../pipeline/change-feed.ts";
 import { createDownloads } from "../pipeline/downloads.ts";
 import { createPipeline, type OperationPipeline } from "../pipeline/execute.ts";
@@ -23,12 +24,12 @@ import { workflowRunners } from "../workflows/index.ts";
 import { type AppOptions, type CoreServices, openCoreServices } from "./core-services.ts";
 import type { PortalServices, StorageLocations, Webhooks } from "./embedded-wiring.ts";
 import { HttpServers } from "./http-servers.ts";
-import { instrumentPipeline } from "./instrumented-parts.ts";
 import { connectMcp } from "./mcp-wiring.ts";
-import { createMetricsEndpoint } from "./metrics.ts";
 import { connectPeople } from "./people-wiring.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServerKeyLoader } from "./server-key.ts";
+import { instrumentPipeline } from "./telemetry/instrumented-parts.ts";
+import { createMetricsEndpoint } from "./telemetry/metrics.ts";
 
 export { listToolCosts } from "../tools/catalog/token-cost.ts";
 export { directoryFix, findMissingDirectory, inspectDatabase, MissingRights } from "./database.ts";
@@ -132,10 +133,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     portalServices,
     retention,
     mcpServer: mcp.mcpServer,
-    startWorkers() {
-      if (workers.length > 0) serverKey();
-      for (const worker of workers) worker.start();
-    },
+    startWorkers: () => startWorkers(workers, serverKey),
     joinOthers: async () => membership?.join(),
     listen: () => servers.listen(wiring, services),
     listenForPeople: () => servers.listenForPeople(wiring, services),
@@ -155,6 +153,12 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
       await telemetry.close();
     },
   };
+}
+
+/** Starts the workers. They need the server key, and a process without it must not begin. */
+function startWorkers(workers: readonly Worker[], serverKey: () => Buffer): void {
+  if (workers.length > 0) serverKey();
+  for (const worker of workers) worker.start();
 }
 
 // Each is loaded only if it is configured: loading takes time.

@@ -7,7 +7,7 @@ import type { Store } from "../store/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ProgramTelemetry } from "../telemetry/telemetry.ts";
 import { getStoreOptions } from "./database.ts";
-import { connectTelemetry } from "./telemetry.ts";
+import { connectTelemetry } from "./telemetry/telemetry.ts";
 
 /** Services and options that most parts of the program need. */
 export interface CoreServices {

@@ -30,8 +30,8 @@ import { createSender } from "../webhooks/sender.ts";
 import { createTestEventSender, type TestEventSender } from "../webhooks/test-event.ts";
 import { DeliveryWorker } from "../webhooks/worker.ts";
 import type { CoreServices } from "./core-services.ts";
-import { instrumentSender, instrumentTransport } from "./instrumented-parts.ts";
 import { createMembership, isMailServed } from "./peers.ts";
+import { instrumentSender, instrumentTransport } from "./telemetry/instrumented-parts.ts";
 
 export interface Webhooks {
   readonly endpoints: Endpoints;

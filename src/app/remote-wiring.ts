@@ -12,7 +12,7 @@ import { divideTimeout } from "../upstream/remote/timeouts.ts";
 import { createWebhookEventUpstream } from "../upstream/webhook-event-upstream.ts";
 import { workflowRunners } from "../workflows/index.ts";
 import type { CoreServices } from "./core-services.ts";
-import { instrumentClient } from "./instrumented-parts.ts";
+import { instrumentClient } from "./telemetry/instrumented-parts.ts";
 
 /** Creates the upstream of a remote service. Used confirmations are stored locally. */
 export function connectRemote(config: Config, baseUrl: string, { store, clock, log, telemetry }: CoreServices) {

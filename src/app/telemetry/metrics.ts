@@ -1,9 +1,9 @@
-import type { Config } from "../config/load.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { MetricsServer } from "../transport/http/metrics-server.ts";
-import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
-import type { CoreServices } from "./core-services.ts";
-import type { HttpServers } from "./http-servers.ts";
+import type { Config } from "../../config/load.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { MetricsServer } from "../../transport/http/metrics-server.ts";
+import type { CircuitBreaker } from "../../upstream/remote/circuit-breaker.ts";
+import type { CoreServices } from "../core-services.ts";
+import type { HttpServers } from "../http-servers.ts";
 
 /** The sources of the gauges. */
 interface MeasuredParts extends Pick<CoreServices, "store" | "clock"> {
@@ -36,7 +36,7 @@ export function createMetricsEndpoint(
         queues: hasQueues ? () => readQueueGauges({ store, clock }) : undefined,
         circuitBreaker: circuitBreaker && (() => circuitBreaker.state()),
       });
-      const { serveMetrics } = await import("../transport/http/metrics-server.ts");
+      const { serveMetrics } = await import("../../transport/http/metrics-server.ts");
       server = await serveMetrics(address, () => metrics.render());
       return server.url;
     },

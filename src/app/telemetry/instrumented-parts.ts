@@ -1,8 +1,8 @@
-import type { OperationCall, Telemetry, WorkOutcome } from "../lib/telemetry.ts";
-import type { MailTransport } from "../mail/mail-transport.ts";
-import type { OperationPipeline } from "../pipeline/execute.ts";
-import type { HttpClient } from "../upstream/remote/http-client.ts";
-import type { Sender } from "../webhooks/sender.ts";
+import type { OperationCall, Telemetry, WorkOutcome } from "../../lib/telemetry.ts";
+import type { MailTransport } from "../../mail/mail-transport.ts";
+import type { OperationPipeline } from "../../pipeline/execute.ts";
+import type { HttpClient } from "../../upstream/remote/http-client.ts";
+import type { Sender } from "../../webhooks/sender.ts";
 
 /** Wraps a pipeline to report its calls to telemetry under one surface. */
 export function instrumentPipeline(
