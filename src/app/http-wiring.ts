@@ -45,6 +45,7 @@ export async function serveSurfaces(
     webhooks: webhookReceiver,
     home,
     admin: connectAdmin(local, pipeline, managed, callerCheck.keys),
+    pipeline,
   });
   return { server, callerCheck };
 }

@@ -22,8 +22,9 @@ function loadAsset(name: string, extension: keyof typeof contentTypes): Asset {
 
 export const styleAsset = loadAsset("site", "css");
 export const passkeyAsset = loadAsset("passkeys", "js");
+export const approvalsAsset = loadAsset("approvals", "js");
 
-const byPath = new Map([styleAsset, passkeyAsset].map((asset) => [asset.path, asset]));
+const byPath = new Map([styleAsset, passkeyAsset, approvalsAsset].map((asset) => [asset.path, asset]));
 
 export function findAsset(path: string): Asset | undefined {
   return byPath.get(path);

@@ -1,5 +1,4 @@
 import { html } from "hono/html";
-import type { User } from "../contract/access/roles.ts";
 import { renderPage } from "./layout.ts";
 
 /** The facts about this server that the start page shows. */
@@ -15,20 +14,26 @@ export interface HomeFacts {
 }
 
 /** Renders the page for people who open the server's address in a browser. It shows nothing of the data. */
-export function renderHomePage(facts: HomeFacts, requestOrigin: string, user?: User) {
-  const { publicUrl, hasMcp, hasRest, access } = facts;
-  if (!hasMcp) return renderConsoleHome(user);
-  const origin = publicUrl ?? requestOrigin;
-  const mcp = `${origin}/mcp`;
-  const rest = `${origin}/integrations/v1`;
+export function renderHomePage(facts: HomeFacts, requestOrigin: string) {
+  if (!facts.hasMcp) return renderConsoleHome();
   return renderPage(
     "programme-mcp",
     html`<p>
         This server lets AI agents run calls for applications (grants, awards, fellowships): programmes, submissions,
         review rounds, reviewers and feedback, over the Model Context Protocol (MCP).
       </p>
-      ${user ? "" : html`<p><a class="button" href="/sign-in">Sign in</a></p>`}
-      <h2>Addresses</h2>
+      <p><a class="button" href="/sign-in">Sign in</a></p>
+      ${renderConnectGuide(facts, requestOrigin)}`,
+  );
+}
+
+/** Renders this server's addresses, and how an AI client connects. */
+export function renderConnectGuide({ publicUrl, hasMcp, hasRest, access }: HomeFacts, requestOrigin: string) {
+  if (!hasMcp) return html`<p>AI clients connect to another process of this installation.</p>`;
+  const origin = publicUrl ?? requestOrigin;
+  const mcp = `${origin}/mcp`;
+  const rest = `${origin}/integrations/v1`;
+  return html`<h2>Addresses</h2>
       <dl>
         <dt>MCP, for AI clients</dt>
         <dd><code>${mcp}</code></dd>
@@ -53,20 +58,17 @@ export function renderHomePage(facts: HomeFacts, requestOrigin: string, user?: U
       <p>Claude Code takes a command:</p>
       ${renderExample(formatCommand(mcp, access))}
       <p>The program itself writes the settings of many clients; its help says how:</p>
-      ${renderExample("programme-mcp config --help")}`,
-    { user },
-  );
+      ${renderExample("programme-mcp config --help")}`;
 }
 
-function renderConsoleHome(user?: User) {
+function renderConsoleHome() {
   return renderPage(
     "programme-mcp",
     html`<p>
         These are the pages for people: approvals of what AI agents want to do, programmes and access. AI clients connect
         to another process of this installation.
       </p>
-      ${user ? "" : html`<p><a class="button" href="/sign-in">Sign in</a></p>`}`,
-    { user },
+      <p><a class="button" href="/sign-in">Sign in</a></p>`,
   );
 }
 

@@ -1,6 +1,8 @@
 import { html } from "hono/html";
 import type { Approval } from "../../contract/access/approvals.ts";
 import type { User } from "../../contract/access/roles.ts";
+import { approvalsAsset } from "../assets.ts";
+import { formatMinute } from "../console/components.ts";
 import { renderNotice, renderPage } from "../layout.ts";
 
 export interface ApprovalPage {
@@ -109,26 +111,31 @@ function renderChoices({ choices }: Approval) {
   <p class="hint">Anyone who holds the link can read them, the agent included.</p>`;
 }
 
-export interface ApprovalListPage {
-  readonly user: User;
+export interface WaitingApprovals {
   readonly pending: readonly Approval[];
   /** Whether more wait than are listed. */
   readonly hasMore: boolean;
 }
 
 /** Renders the approvals that wait. */
-export function renderApprovalListPage({ user, pending, hasMore }: ApprovalListPage) {
-  return renderPage(
-    "Approvals",
-    html`${renderApprovalRows(pending)}${hasMore ? html`<p>More wait than are shown.</p>` : ""}`,
-    {
-      user,
-    },
-  );
+export function renderApprovalListPage({ user, ...waiting }: WaitingApprovals & { readonly user: User }) {
+  return renderPage("Approvals", renderLiveApprovals(waiting), {
+    user,
+    section: "/approvals",
+    script: approvalsAsset,
+  });
+}
+
+/** The path of the stream of waiting approvals. */
+export const approvalStreamPath = "/live/approvals";
+
+/** Renders the approvals that wait, in a place that a script keeps up to date. */
+export function renderLiveApprovals(waiting: WaitingApprovals) {
+  return html`<div aria-live="polite" data-live="${approvalStreamPath}">${renderApprovalRows(waiting)}</div>`;
 }
 
 /** Renders approvals as rows that lead to their pages. */
-function renderApprovalRows(pending: readonly Approval[]) {
+export function renderApprovalRows({ pending, hasMore }: WaitingApprovals) {
   if (pending.length === 0) return html`<p>Nothing waits for approval.</p>`;
   return html`<ul class="rows">
     ${pending.map(
@@ -138,9 +145,6 @@ function renderApprovalRows(pending: readonly Approval[]) {
           <span class="hint">${clientName ?? "A client"}, ${formatMinute(createdAt)}</span>
         </li>`,
     )}
-  </ul>`;
-}
-
-function formatMinute(time: string): string {
-  return `${time.slice(0, 16).replace("T", " ")} UTC`;
+    </ul>
+    ${hasMore ? html`<p>More wait than are shown.</p>` : ""}`;
 }

@@ -11,10 +11,14 @@ import { assetsPath, findAsset } from "../../pages/assets.ts";
 import { type HomeFacts, renderHomePage } from "../../pages/home.ts";
 import { pageHeaders } from "../../pages/layout.ts";
 import type { Downloads } from "../../pipeline/downloads.ts";
+import type { OperationPipeline } from "../../pipeline/execute.ts";
 import type { Invitations } from "../../pipeline/invitations.ts";
 import type { ProtectedResource } from "../auth/protected-resource.ts";
 import type { AdminServices } from "../console/admin-services.ts";
-import { findSignedIn, type PageContext, type PeopleServices } from "../people/browser-request.ts";
+import { addConsoleRoutes } from "../console/console-app.ts";
+import { type ConsoleServices, openConsoleRequest } from "../console/console-page.ts";
+import { showToday } from "../console/today.ts";
+import type { PageContext, PeopleServices } from "../people/browser-request.ts";
 import { addPeopleRoutes } from "../people/people-app.ts";
 import { type RestHandler, refuseBusy, restPath } from "../rest/rest.ts";
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from "./concurrency-limiter.ts";
@@ -49,6 +53,8 @@ export interface HttpSurfaces {
   readonly webhooks?: WebhookHandler | undefined;
   /** Content of the page at `/`, if there is one. */
   readonly home?: HomeFacts;
+  /** The pipeline through which the console reads. Absent with a remote service. */
+  readonly pipeline?: OperationPipeline | undefined;
   /** The people who sign in, and their pages. */
   readonly people?: PeopleServices;
   /** What the pages need to manage access, integrations and the audit. */
@@ -58,6 +64,12 @@ export interface HttpSurfaces {
   readonly readiness: () => Promise<Readiness>;
   readonly telemetry: Telemetry;
   readonly log: Log;
+}
+
+/** What a server serves until it closes. */
+interface ServedSurfaces extends HttpSurfaces {
+  /** Aborted when the server begins to close: ends streams that would last as long as their clients listen. */
+  readonly closing: AbortSignal;
 }
 
 export interface HttpServer {
@@ -87,6 +99,7 @@ export const maxHeaderBytes = 16 * 1024;
 export async function listenHttp(options: HttpOptions, surfaces: HttpSurfaces): Promise<HttpServer> {
   const { headersMs, requestMs, keepAliveMs, stallMs } = options.timeouts ?? httpTimeouts;
   const work = createConcurrencyLimiter(options.maxConcurrentRequests);
+  const closing = new AbortController();
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -95,7 +108,7 @@ export async function listenHttp(options: HttpOptions, surfaces: HttpSurfaces): 
       connectionsCheckingInterval: Math.ceil(headersMs / 5),
       keepAliveTimeout: keepAliveMs,
     },
-    createListener(options, surfaces, work),
+    createListener(options, { ...surfaces, closing: closing.signal }, work),
   );
   endStalled(server, stallMs);
   server.maxConnections = options.maxConnections;
@@ -108,7 +121,10 @@ export async function listenHttp(options: HttpOptions, surfaces: HttpSurfaces): 
   return {
     origin: `http://${formatUrlHost(options.host)}:${port}`,
     load: async () => ({ connections: await countConnections(server), requests: work.size }),
-    close: () => closeServer(server, options.shutdownSeconds * 1000),
+    close() {
+      closing.abort();
+      return closeServer(server, options.shutdownSeconds * 1000);
+    },
   };
 }
 
@@ -130,7 +146,7 @@ function countConnections(server: Server): Promise<number> {
   );
 }
 
-function createListener(options: HttpOptions, surfaces: HttpSurfaces, work: ConcurrencyLimiter) {
+function createListener(options: HttpOptions, surfaces: ServedSurfaces, work: ConcurrencyLimiter) {
   const isProbe = createProbes(surfaces.readiness);
   const isAllowed = createRebindingGuard(options);
   const serve = createDispatcher(surfaces, work);
@@ -169,7 +185,7 @@ function chooseSurface(request: IncomingMessage, { rest, webhooks, mcp }: HttpSu
 
 type Serve = (surface: Surface, request: IncomingMessage, response: ServerResponse, requestId: string) => void;
 
-function createDispatcher(surfaces: HttpSurfaces, work: ConcurrencyLimiter): Serve {
+function createDispatcher(surfaces: ServedSurfaces, work: ConcurrencyLimiter): Serve {
   const serveOther = getRequestListener(createApp(surfaces, work).fetch);
 
   async function serveMcp(request: IncomingMessage, response: ServerResponse, requestId: string) {
@@ -201,7 +217,7 @@ function isBelow(path: string, url = ""): boolean {
 }
 
 function createApp(
-  { mcp, invitations, resource, home, people, admin, log }: HttpSurfaces,
+  { mcp, invitations, resource, home, people, admin, pipeline, closing, log }: ServedSurfaces,
   work: ConcurrencyLimiter,
 ): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -212,8 +228,11 @@ function createApp(
   });
   const getRequestId = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
   if (mcp) app.all(mcpPath, (context) => mcp.fetch(context.req.raw, context.env.incoming as IncomingMessage));
-  if (home) app.get("/", (context) => answerHome(context, home, people));
-  if (people) addPeopleRoutes(app, people, admin);
+  if (home) app.get("/", (context) => answerHome(context, home, people && { people, pipeline }));
+  if (people) {
+    addPeopleRoutes(app, people, admin);
+    addConsoleRoutes(app, { people, pipeline }, closing);
+  }
   app.get(`${assetsPath}/:name`, answerAsset);
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
   for (const path of resource?.paths ?? []) {
@@ -235,18 +254,19 @@ function answerAsset(context: Context): Response | Promise<Response> {
   return context.body(asset.body, 200, { ...caching, "content-type": asset.contentType });
 }
 
-/** Shows the home page to browsers, which ask for HTML; answers programs with 404. */
+/** Shows browsers, which ask for HTML, the page of visitors or of the person who is signed in. Answers programs with 404. */
 async function answerHome(
   context: PageContext,
   home: HomeFacts,
-  people: PeopleServices | undefined,
+  services: ConsoleServices | undefined,
 ): Promise<Response> {
   const type = accepts(context, { header: "Accept", supports: ["text/html"], default: "" });
   if (type !== "text/html") return context.notFound();
   for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
   context.header("vary", "accept");
-  const signedIn = people && (await findSignedIn(people, context));
-  return context.html(renderHomePage(home, new URL(context.req.url).origin, signedIn?.user));
+  const request = services && (await openConsoleRequest(services, context));
+  if (services && request) return showToday(request, services.people, home);
+  return context.html(renderHomePage(home, new URL(context.req.url).origin));
 }
 
 function formatUrlHost(host: string): string {

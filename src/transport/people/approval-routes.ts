@@ -3,7 +3,7 @@ import type { Approval } from "../../contract/access/approvals.ts";
 import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import { sensitiveScope } from "../../contract/access/scopes.ts";
 import { Problem } from "../../contract/errors.ts";
-import { renderApprovalListPage, renderApprovalPage } from "../../pages/approvals/approval.ts";
+import { renderApprovalListPage, renderApprovalPage, type WaitingApprovals } from "../../pages/approvals/approval.ts";
 import {
   findSignedIn,
   type PageContext,
@@ -38,11 +38,7 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
     const signedIn = await findSignedIn(people, context);
     if (!signedIn) return redirectToSignIn(context);
     const { user } = signedIn;
-    const waiting = await approvals.listPending(user.businessId, maxListed + 1);
-    const visible = waiting.filter((approval) => findHindrance(user, approval) === undefined);
-    return context.html(
-      renderApprovalListPage({ user, pending: visible.slice(0, maxListed), hasMore: waiting.length > maxListed }),
-    );
+    return context.html(renderApprovalListPage({ user, ...(await listDecidable(people, user)) }));
   });
 
   app.get(`${approvalsPath}/:approvalId`, async (context) => {
@@ -70,6 +66,13 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
     }
     return context.redirect(`${approvalsPath}/${approval.approvalId}`, 303);
   });
+}
+
+/** Lists the approvals that wait for a decision which the person may make. */
+export async function listDecidable({ approvals }: PeopleServices, user: User): Promise<WaitingApprovals> {
+  const waiting = await approvals.listPending(user.businessId, maxListed + 1);
+  const visible = waiting.filter((approval) => findHindrance(user, approval) === undefined);
+  return { pending: visible.slice(0, maxListed), hasMore: waiting.length > maxListed };
 }
 
 /** Returns why a person may not decide on an approval. */

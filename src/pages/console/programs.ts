@@ -1,0 +1,184 @@
+import { html } from "hono/html";
+import type { User } from "../../contract/access/roles.ts";
+import type { Problem } from "../../contract/errors.ts";
+import type { Program } from "../../contract/programs.ts";
+import type { OpenWork } from "../../contract/workflows/open-work.ts";
+import type { ReviewProgress } from "../../contract/workflows/review-progress.ts";
+import { renderPage } from "../layout.ts";
+import { formatMinute, renderNextPage } from "./components.ts";
+import { formatCode } from "./format.ts";
+import { renderOpenWork } from "./open-work.ts";
+import { renderGaps, renderRefusal } from "./refusal.ts";
+import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } from "./table.ts";
+
+export const programsPath = "/programmes";
+
+/** The pages of a programme. */
+const programPages = [
+  { name: "", label: "Overview" },
+  { name: "/submissions", label: "Submissions" },
+  { name: "/reviewers", label: "Reviewers" },
+  { name: "/scores", label: "Scores" },
+] as const;
+type ProgramPageName = (typeof programPages)[number]["name"];
+
+/** A page of a list. */
+export interface ListPage<Row> {
+  readonly rows: readonly Row[];
+  /** The cursor of the next page. */
+  readonly next: string | undefined;
+}
+
+/** Renders the programmes of an organisation. */
+export function renderProgramsPage(user: User, { rows, next }: ListPage<Program>) {
+  return renderPage(
+    "Programmes",
+    html`${renderRecords(createProgramTable(rows))}${renderNextPage(programsPath, {}, next)}`,
+    { user, section: programsPath },
+  );
+}
+
+function createProgramTable(rows: readonly Program[]): RecordTable<Program> {
+  return {
+    caption: "Programmes",
+    rows,
+    empty: "There are no programmes yet.",
+    columns: [
+      {
+        header: "Programme",
+        value: ({ name }) => name,
+        render: ({ programId, name }) => html`<a href="${programsPath}/${programId}">${name}</a>`,
+      },
+      { header: "Year", value: ({ year }) => String(year) },
+      { header: "State", value: ({ lifecycleStatus }) => formatCode(lifecycleStatus) },
+      createTimeColumn("Start", ({ startDate }) => startDate),
+      createTimeColumn("End", ({ endDate }) => endDate),
+    ],
+  };
+}
+
+/** Renders a page of a programme, with the way to its other pages. */
+export function renderProgramPage(user: User, program: Program, name: ProgramPageName, content: unknown) {
+  const base = `${programsPath}/${program.programId}`;
+  const current = programPages.find((page) => page.name === name);
+  const title = name === "" ? program.name : `${program.name}: ${current?.label.toLowerCase()}`;
+  return renderPage(
+    title,
+    html`<nav class="tabs" aria-label="Programme">
+        <ul>
+          ${programPages.map(
+            (page) =>
+              html`<li>
+                <a href="${base}${page.name}" ${page === current ? html`aria-current="page"` : ""}>${page.label}</a>
+              </li>`,
+          )}
+        </ul>
+      </nav>
+      ${content}`,
+    { user, section: programsPath },
+  );
+}
+
+export type ReadResult<Data> =
+  | { readonly ok: true; readonly data: Data }
+  | { readonly ok: false; readonly problem: Problem };
+
+export interface ProgramOverview {
+  readonly user: User;
+  readonly program: Program;
+  readonly progress: ReadResult<ReviewProgress>;
+  readonly openWork: ReadResult<OpenWork>;
+}
+
+/** Renders how far a programme is: its rounds, and what needs doing. */
+export function renderProgramOverview({ user, program, progress, openWork }: ProgramOverview) {
+  const { programId, lifecycleStatus, year, startDate, endDate, description } = program;
+  return renderProgramPage(
+    user,
+    program,
+    "",
+    html`${description ? html`<p>${description}</p>` : ""}
+      <dl class="facts">
+        <dt>State</dt>
+        <dd>${formatCode(lifecycleStatus)}</dd>
+        <dt>Year</dt>
+        <dd>${year}</dd>
+        <dt>Dates</dt>
+        <dd>${formatMinute(startDate) || "–"} to ${formatMinute(endDate) || "–"}</dd>
+      </dl>
+      <h2>Rounds</h2>
+      ${
+        progress.ok
+          ? html`${renderRecords(createRoundTable(progress.data.rounds))}
+            ${renderDownloads(`${programsPath}/${programId}`)}${renderGaps(progress.data)}`
+          : renderRefusal(progress.problem)
+      }
+      <h2 id="work">What needs doing</h2>
+      ${openWork.ok ? renderOpenWork(openWork.data) : renderRefusal(openWork.problem)}`,
+  );
+}
+
+type RoundProgress = ReviewProgress["rounds"][number];
+
+export function createRoundTable(rows: readonly RoundProgress[]): RecordTable<RoundProgress> {
+  return {
+    caption: "Progress of the review rounds",
+    rows,
+    empty: "There are no review rounds yet.",
+    columns: [
+      { header: "Round", value: ({ name, roundId }) => name ?? roundId },
+      { header: "Track", value: ({ track }) => track },
+      createTimeColumn("Deadline", ({ deadline }) => deadline),
+      { header: "Submissions", value: ({ submissions }) => submissions },
+      {
+        header: "Reviews submitted",
+        value: ({ submitted }) => submitted,
+        render: ({ submitted, required, name }) =>
+          renderShare(submitted, required, `Reviews of ${name ?? "the round"}`),
+      },
+      { header: "Required", value: ({ required }) => required },
+      { header: "Missing", value: ({ missing }) => missing },
+      { header: "Overdue", value: ({ overdue }) => overdue },
+      { header: "Conflicts", value: ({ conflicts }) => conflicts },
+    ],
+  };
+}
+
+function renderShare(done: number, of: number | null, label: string) {
+  if (of === null || of === 0) return done;
+  return html`${done} <progress value="${Math.min(done, of)}" max="${of}" aria-label="${label}"></progress>`;
+}
+
+type ReviewerLoad = ReviewProgress["reviewers"][number];
+
+/** Renders the load of a programme's reviewers. */
+export function renderReviewersPage(user: User, program: Program, progress: ReviewProgress) {
+  return renderProgramPage(
+    user,
+    program,
+    "/reviewers",
+    html`${renderRecords(createReviewerTable(progress.reviewers))}
+    ${renderDownloads(`${programsPath}/${program.programId}/reviewers`)}${renderGaps(progress)}`,
+  );
+}
+
+export function createReviewerTable(rows: readonly ReviewerLoad[]): RecordTable<ReviewerLoad> {
+  return {
+    caption: "Load of the reviewers, the most overdue first",
+    rows,
+    empty: "Nobody has been assigned a review yet.",
+    columns: [
+      { header: "Reviewer", value: ({ name, reviewerId }) => name ?? reviewerId },
+      { header: "Assigned", value: ({ assigned }) => assigned },
+      { header: "Begun", value: ({ drafted }) => drafted },
+      {
+        header: "Submitted",
+        value: ({ submitted }) => submitted,
+        render: ({ submitted, assigned, name }) =>
+          renderShare(submitted, assigned, `Reviews of ${name ?? "the reviewer"}`),
+      },
+      { header: "Overdue", value: ({ overdue }) => overdue },
+      { header: "Conflicts", value: ({ conflicts }) => conflicts },
+    ],
+  };
+}

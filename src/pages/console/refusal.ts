@@ -1,0 +1,41 @@
+import { html } from "hono/html";
+import type { User } from "../../contract/access/roles.ts";
+import type { Gaps } from "../../contract/definition/workflow.ts";
+import type { Problem } from "../../contract/errors.ts";
+import { renderNotice, renderPage } from "../layout.ts";
+import type { SectionPath } from "./navigation.ts";
+
+export interface RefusalPage {
+  readonly user: User;
+  readonly section: SectionPath;
+  readonly problem: Problem;
+}
+
+/** Renders the page that explains why its records are not shown. */
+export function renderRefusalPage({ user, section, problem }: RefusalPage) {
+  const title = problem.status === 404 ? "Not found" : "Not shown";
+  return renderPage(title, renderRefusal(problem), { user, section });
+}
+
+/** Renders the reason why a part of a page is missing. */
+export function renderRefusal({ message }: Pick<Problem, "message">) {
+  return renderNotice(message, "error");
+}
+
+/** Renders the page of records with a remote service, which the console does not read. */
+export function renderRemotePage(user: User, section: SectionPath) {
+  return renderPage("Programmes", remoteNote, { user, section });
+}
+
+/** Explains why the console shows no records. */
+export const remoteNote = html`<p>
+  This server works with the records of another service. The console shows approvals; open that service to see its
+  programmes.
+</p>`;
+
+/** Renders what a workflow's answer lacks. */
+export function renderGaps({ omitted = [], truncated = [] }: Gaps) {
+  return html`${omitted.map(({ what, scope }) => html`<p class="hint">Not shown: ${what} (needs ${scope}).</p>`)}${truncated.map(
+    ({ list, shown, of }) => html`<p class="hint">Shown: ${shown} of ${of} (${list}).</p>`,
+  )}`;
+}

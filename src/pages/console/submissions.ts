@@ -1,0 +1,133 @@
+import { html } from "hono/html";
+import type { User } from "../../contract/access/roles.ts";
+import type { Program, Round, Track } from "../../contract/programs.ts";
+import { type Submission, SubmissionState } from "../../contract/submissions.ts";
+import type { SearchResults } from "../../contract/workflows/search.ts";
+import { type Choice, renderNextPage, renderSelect } from "./components.ts";
+import { formatCode } from "./format.ts";
+import { type ListPage, programsPath, type ReadResult, renderProgramPage } from "./programs.ts";
+import { renderGaps, renderRefusal } from "./refusal.ts";
+import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } from "./table.ts";
+
+/** The filter of a list of submissions, as the address has it. */
+export interface SubmissionFilter {
+  readonly state: string;
+  readonly trackId: string;
+  readonly roundId: string;
+}
+
+/** The tracks and rounds of a programme, as far as the person may see them. */
+export interface ProgramParts {
+  readonly tracks: readonly Track[];
+  readonly rounds: readonly Round[];
+}
+
+export interface SubmissionsPage extends ProgramParts {
+  readonly user: User;
+  readonly program: Program;
+  readonly filter: SubmissionFilter;
+  /** The words that were searched for; empty if the list is shown. */
+  readonly words: string;
+  readonly list: ReadResult<ListPage<Submission>> | undefined;
+  readonly found: ReadResult<SearchResults> | undefined;
+  readonly maxFileRows: number;
+}
+
+/** Renders a programme's submissions: those that a filter leaves, or those that have some words. */
+export function renderSubmissionsPage(page: SubmissionsPage) {
+  const { user, program, words, found, list } = page;
+  return renderProgramPage(
+    user,
+    program,
+    "/submissions",
+    html`<form class="filter" method="get" role="search">
+        <div>
+          <label for="words">Words in a title or an answer</label>
+          <input id="words" name="words" type="search" maxlength="200" value="${words}" required />
+        </div>
+        <button>Search</button>
+      </form>
+      ${renderFilters(page)} ${found ? renderFound(found) : ""}${list ? renderList(page, list) : ""}`,
+  );
+}
+
+function renderFilters({ filter, tracks, rounds }: SubmissionsPage) {
+  const states = SubmissionState.options.map((state) => ({ value: state, label: formatCode(state) }));
+  const trackOptions = tracks.map(({ trackId, name }) => ({ value: trackId, label: name }));
+  const roundOptions = rounds.map(({ roundId, name, trackId }) => {
+    const track = tracks.find((each) => each.trackId === trackId)?.name;
+    return { value: roundId, label: track === undefined ? name : `${track}: ${name}` };
+  });
+  return html`<form class="filter" method="get">
+    ${renderFilter("state", "State", states, filter.state)}
+    ${renderFilter("trackId", "Track", trackOptions, filter.trackId)}
+    ${renderFilter("roundId", "Round", roundOptions, filter.roundId)}
+    <button class="quiet">Filter</button>
+  </form>`;
+}
+
+/** Renders a list of choices, none of which needs to be made. */
+function renderFilter(name: string, label: string, choices: readonly Choice[], chosen: string) {
+  return html`<div>${renderSelect(name, label, [{ value: "", label: "All" }, ...choices], chosen)}</div>`;
+}
+
+function renderList(page: SubmissionsPage, list: NonNullable<SubmissionsPage["list"]>) {
+  if (!list.ok) return renderRefusal(list.problem);
+  const { rows, next } = list.data;
+  const path = `${programsPath}/${page.program.programId}/submissions`;
+  const query = { ...page.filter };
+  return html`${renderRecords(createSubmissionTable(rows, page))}${renderNextPage(path, query, next)}
+    ${renderDownloads(path, query)}
+    <p class="hint">A file has the filtered submissions, ${page.maxFileRows} at most. An export has all records.</p>`;
+}
+
+/** Creates the table of some submissions. Contact details are empty for people who may not see them. */
+export function createSubmissionTable(
+  rows: readonly Submission[],
+  { tracks, rounds }: ProgramParts,
+): RecordTable<Submission> {
+  const trackNames = new Map(tracks.map(({ trackId, name }) => [trackId, name]));
+  const roundNames = new Map(rounds.map(({ roundId, name }) => [roundId, name]));
+  return {
+    caption: "Submissions, the newest first",
+    rows,
+    empty: "There are no such submissions.",
+    columns: [
+      {
+        header: "Title",
+        value: ({ title, submissionId }) => title ?? submissionId,
+        render: ({ submissionId, title }) =>
+          html`<a href="/submissions/${submissionId}">${title || "Without a title"}</a>`,
+      },
+      { header: "Applicant", value: ({ innovatorName }) => innovatorName },
+      { header: "State", value: ({ state }) => formatCode(state) },
+      { header: "Track", value: ({ trackId }) => trackNames.get(trackId) ?? trackId },
+      {
+        header: "Round",
+        value: ({ currentRoundId }) =>
+          currentRoundId === null ? null : (roundNames.get(currentRoundId) ?? currentRoundId),
+      },
+      createTimeColumn("Submitted", ({ submittedAt }) => submittedAt),
+    ],
+  };
+}
+
+function renderFound(found: ReadResult<SearchResults>) {
+  if (!found.ok) return renderRefusal(found.problem);
+  const table: RecordTable<SearchResults["results"][number]> = {
+    caption: "Submissions found, the best match first",
+    rows: found.data.results,
+    empty: "No submission has all these words.",
+    columns: [
+      {
+        header: "Title",
+        value: ({ label, id }) => label ?? id,
+        render: ({ id, label }) => html`<a href="/submissions/${id}">${label || "Without a title"}</a>`,
+      },
+      { header: "State", value: ({ state }) => formatCode(state) },
+      { header: "Found in", value: ({ matched }) => matched.join(", ") },
+      { header: "Text", value: ({ excerpt = null }) => excerpt },
+    ],
+  };
+  return html`${renderRecords(table)}${renderGaps(found.data)}`;
+}

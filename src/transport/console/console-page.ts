@@ -1,0 +1,47 @@
+import type { ServerResponse } from "node:http";
+import type { User } from "../../contract/access/roles.ts";
+import type { OperationPipeline } from "../../pipeline/execute.ts";
+import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
+import { findSignedIn, type PageContext, type PeopleServices, redirectToSignIn } from "../people/browser-request.ts";
+import { createPageReader, type PageReader } from "./page-reader.ts";
+
+/** What the pages of the console need. */
+export interface ConsoleServices {
+  readonly people: PeopleServices;
+  /** The pipeline of the embedded service. Undefined with a remote service, whose records the console does not show. */
+  readonly pipeline: OperationPipeline | undefined;
+}
+
+/** A request of a person who is signed in. */
+export interface ConsoleRequest {
+  readonly context: PageContext;
+  readonly user: User;
+  /** Reads the records that the person may see. Undefined with a remote service. */
+  readonly reader: PageReader | undefined;
+}
+
+type Show = (request: ConsoleRequest) => Response | Promise<Response>;
+
+/** Returns the person behind a request, with the reader of records. Undefined if nobody is signed in. */
+export async function openConsoleRequest(
+  { people, pipeline }: ConsoleServices,
+  context: PageContext,
+): Promise<ConsoleRequest | undefined> {
+  const signedIn = await findSignedIn(people, context);
+  if (!signedIn) return undefined;
+  const { user } = signedIn;
+  const reading = {
+    caller: toUserCaller(user),
+    requestId: String((context.env.outgoing as ServerResponse).getHeader("x-request-id")),
+    signal: context.req.raw.signal,
+  };
+  return { context, user, reader: pipeline && createPageReader(pipeline, reading) };
+}
+
+/** Creates the handler of a page for people who are signed in. Others are led to the page for signing in. */
+export function createConsoleHandler(services: ConsoleServices, show: Show) {
+  return async (context: PageContext): Promise<Response> => {
+    const request = await openConsoleRequest(services, context);
+    return request ? show(request) : redirectToSignIn(context);
+  };
+}

@@ -1,0 +1,62 @@
+import { sensitiveScope } from "../../contract/access/scopes.ts";
+import { splitInput } from "../../contract/definition/operation.ts";
+import { compileTransform, omitted } from "../../contract/definition/transform.ts";
+import type { Problem } from "../../contract/errors.ts";
+import { type CallName, type Input, operations, type Result } from "../../contract/index.ts";
+import type { OperationPipeline } from "../../pipeline/execute.ts";
+import type { Admission } from "../../pipeline/steps/admission.ts";
+
+/** A refusal, or the answer's data: a list comes with the cursor of its next page. */
+export type PageData<Name extends CallName> =
+  | { readonly ok: true; readonly data: Result<Name> }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** Texts of a query are checked as any other input. */
+type LooseInput<Name extends CallName> = { readonly [Key in keyof Input<Name>]?: unknown };
+
+/** Reads records for a page, as the person who is signed in. */
+export interface PageReader {
+  /** Never throws. An input that is undefined or an empty text counts as not given. */
+  read<Name extends CallName>(operation: Name, input?: LooseInput<Name>): Promise<PageData<Name>>;
+}
+
+export interface PageReading {
+  readonly caller: Admission["caller"];
+  readonly requestId: string;
+  /** Ends the reading when the browser has gone. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Creates the reader of one page. All its calls share the page's request id in the audit. A person who does not see
+ * sensitive data sees as little of contact details and personal answers as agents do: they are left out.
+ */
+export function createPageReader(pipeline: OperationPipeline, reading: PageReading): PageReader {
+  const hides = !reading.caller.scopes.has(sensitiveScope);
+  const privacy = hides ? "pseudonymize" : undefined;
+  return {
+    async read<Name extends CallName>(operation: Name, input: LooseInput<Name> = {}): Promise<PageData<Name>> {
+      const given = Object.fromEntries(
+        Object.entries(input).filter(([, value]) => value !== undefined && value !== ""),
+      );
+      const parts = splitInput(operations[operation], given);
+      const answer = await pipeline.execute({ ...reading, privacy, operation, token: undefined, parts });
+      if (!answer.ok) return answer;
+      const data = hides ? removeContactDetails(operation, answer.data) : answer.data;
+      const { page } = answer;
+      return {
+        ok: true,
+        data: (page ? { rows: data, lastEvaluatedKey: page.lastEvaluatedKey } : data) as Result<Name>,
+      };
+    },
+  };
+}
+
+/** Leaves out the fields in whose place agents see handles. */
+function removeContactDetails(operation: CallName, data: unknown): unknown {
+  const remove = compileTransform<undefined>(operations[operation].data, {
+    visit: ({ handle }, inner) => (handle ? () => omitted : inner),
+    undeclared: "keep",
+  });
+  return remove ? remove(data, undefined) : data;
+}
