@@ -26,13 +26,13 @@ type Row = Readonly<Record<string, unknown>>;
  * Removes answers to personal form fields for agents whose privacy mode hides contacts: `pii` and `restricted` fields
  * need the scope of sensitive person fields. The REST interface shows whole applications.
  */
-export async function removePersonalAnswers(
+export function removePersonalAnswers(
   operation: Operation,
   data: unknown,
   view: AnswersView,
   loadStandardFields: LoadStandardFields,
 ): Promise<unknown> {
-  if (canSeePersonalAnswers(view) || !holdsAnswers(operation)) return data;
+  if (canSeePersonalAnswers(view) || !holdsAnswers(operation)) return Promise.resolve(data);
   if (!Array.isArray(data)) return removeAnswersOf(data as Row, loadStandardFields);
   const standardByForm = new Map<string, Promise<ReadonlySet<string>>>();
   const loadOnce: LoadStandardFields = (form, given) => {

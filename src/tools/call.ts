@@ -11,7 +11,7 @@ import { runWithFieldNames } from "./fields/run-with-field-names.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
 import { explainRefusal } from "./refusals/explain-refusal.ts";
-import { resolveNames } from "./resolve-names.ts";
+import { mayHoldNames, resolveNames } from "./resolve-names.ts";
 import { selectChanges } from "./results/brief.ts";
 import { readTool, showAnswer, type ToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
@@ -94,6 +94,7 @@ export async function performToolCall<Asked extends object = never>(
 ): Promise<ToolData | Failure | Asked> {
   const { call, options, control } = prepared;
   if (operations[call.operation].effect === "read") {
+    if (!mayHoldNames(call)) return readTool(session, call, options, control);
     const named = await resolveNames(session, call);
     if (!named.ok) return named;
     const answer = await readTool(session, named.call, options, control);

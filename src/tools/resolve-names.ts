@@ -34,13 +34,17 @@ export interface ResolvedNames {
   readonly notes: readonly string[];
 }
 
+/** Returns whether an argument of a read may be a name in place of an id. */
+export function mayHoldNames({ input }: UpstreamCall): boolean {
+  return namedArguments.some(({ name }) => isName(input[name]));
+}
+
 /**
  * Replaces names of programmes, tracks and rounds in a read's arguments with their ids.
  * @throws Problem `validation_failed` for a name that none or several records have
  */
 export async function resolveNames(session: ToolSession, call: UpstreamCall): Promise<ResolvedNames | Failure> {
   const named = namedArguments.filter(({ name }) => isName(call.input[name]));
-  if (named.length === 0) return { ok: true, call, notes: [] };
   const { shape } = getToolArguments(call.operation);
   const notes: string[] = [];
   let { input } = call;

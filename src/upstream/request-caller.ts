@@ -28,9 +28,9 @@ export function getRequestCaller({ http }: Context, connection: RequestCaller = 
  * Returns the identity of a caller. Authenticates the token only if the transport has not.
  * @throws Problem `unauthorized`, `invalid_token`
  */
-export async function getIdentity(
+export function getIdentity(
   upstream: Pick<Upstream, "identify">,
   { token, identity }: RequestCaller,
 ): Promise<Identity> {
-  return identity ?? upstream.identify(token);
+  return identity ? Promise.resolve(identity) : upstream.identify(token);
 }

@@ -76,7 +76,8 @@ export function getFields(schema: AnySchema): Fields | undefined {
 
 /** Returns the schema of a list's rows, and any other schema as it is. */
 export function getRowSchema(schema: AnySchema): AnySchema {
-  return visitSchema(schema, { array: (element) => element, other: () => schema });
+  const definition = getDefinition(unwrap(schema));
+  return definition.type === "array" ? definition.element : schema;
 }
 
 /** Lists the schemas directly inside a schema: fields, elements, values and options. */

@@ -9,8 +9,8 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Shows rows as the caller asked: selected fields, by id or key, with labels. */
 export interface RowView {
-  /** Reads the declarations that the rows need. Call it before `toVisibleRow`. */
-  load(rows: readonly Row[]): Promise<void>;
+  /** Reads the declarations that the rows need, if they can need any. Call it before `toVisibleRow`. */
+  load?(rows: readonly Row[]): Promise<void>;
   toVisibleRow(row: Row): Row;
   listNotes(): readonly string[];
 }
@@ -24,7 +24,6 @@ export interface RowViewOptions {
 
 /** Shows whole rows as they are. */
 export const wholeRows: RowView = {
-  load: async () => undefined,
   toVisibleRow: (row) => row,
   listNotes: () => [],
 };

@@ -59,7 +59,7 @@ async function readList(
   const pages = await readPages(call.input, {
     async requestPage(input) {
       const answer = await (scan?.requestPage ?? readPage)(input);
-      if (answer.ok) await view.load(answer.data as readonly Row[]);
+      if (answer.ok) await view.load?.(answer.data as readonly Row[]);
       return answer;
     },
     findBoundNote: () => scan?.findBoundNote(),
@@ -146,7 +146,7 @@ async function fitData(
   maxBytes: number,
 ): Promise<ToolData> {
   const replayNotes = replayed ? ["This is the result of an earlier identical call. Nothing was applied again."] : [];
-  await view.load((Array.isArray(data) ? data : [data]) as readonly Row[]);
+  await view.load?.((Array.isArray(data) ? data : [data]) as readonly Row[]);
   if (Array.isArray(data)) {
     const { rows, notes } = fitRows(name, data.map(view.toVisibleRow), maxBytes);
     return { ok: true, data: rows, notes: [...replayNotes, ...view.listNotes(), ...notes] };

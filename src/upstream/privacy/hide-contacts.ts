@@ -60,9 +60,13 @@ export function hidePhonesIn(value: unknown, handles: Pseudonymizer, name = ""):
   }
   if (Array.isArray(value)) return value.map((item) => hidePhonesIn(item, handles, name));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [hidePhoneNumbers(key, handles), hidePhonesIn(inner, handles, key)]),
-  );
+  let same = true;
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+    const entry: [string, unknown] = [hidePhoneNumbers(key, handles), hidePhonesIn(inner, handles, key)];
+    same &&= entry[0] === key && entry[1] === inner;
+    return entry;
+  });
+  return same ? value : Object.fromEntries(entries);
 }
 
 /**

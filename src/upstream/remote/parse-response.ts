@@ -4,7 +4,7 @@ import { type Problem, problem } from "../../contract/errors.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { getUpstreamRequestId, toProblemFromResponse } from "./error-mapping.ts";
 import type { HttpResponse } from "./http-client.ts";
-import { findMismatch, isDeeperThan } from "./response-validation.ts";
+import { findMismatch, hasFewBrackets, isDeeperThan } from "./response-validation.ts";
 
 /** A response that was validated against the contract. */
 export interface ParsedResponse {
@@ -31,8 +31,8 @@ export function readAnswer(operation: Operation, response: HttpResponse): Parsed
   if (body["success"] === false) throw toProblemFromResponse(operation, response, body);
   if (body["success"] !== true) throw createInvalidAnswerProblem(response, "no success envelope");
   const { data } = body;
-  const mismatch =
-    findMismatch(operation.data, data) ?? (isDeeperThan(data, maxDepth) ? "data is too deep" : undefined);
+  const isTooDeep = !hasFewBrackets(response.text, maxDepth) && isDeeperThan(data, maxDepth);
+  const mismatch = findMismatch(operation.data, data) ?? (isTooDeep ? "data is too deep" : undefined);
   if (mismatch) throw createInvalidAnswerProblem(response, mismatch);
   return {
     data,

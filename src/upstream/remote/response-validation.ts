@@ -39,6 +39,18 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
+/** Returns whether JSON text has at most so many opening brackets, and so no more levels. It costs less than a walk. */
+export function hasFewBrackets(json: string, most: number): boolean {
+  let count = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) {
+      count += 1;
+      if (count > most) return false;
+    }
+  }
+  return true;
+}
+
 function compile(schema: AnySchema): Check {
   return visitSchema<Check>(schema, {
     object: createObjectCheck,

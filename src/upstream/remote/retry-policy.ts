@@ -87,7 +87,8 @@ async function runWithRetries<R>(
       const { retryAfterSeconds, cause } = permit;
       throw new AbortError(problem("upstream_unavailable", { retryAfterSeconds, cause }));
     }
-    await waitForTurn(work, getRemainingMs());
+    const turnMs = takeTurn(work, getRemainingMs());
+    if (turnMs > 0) await sleep(turnMs, undefined, { ...(signal && { signal }) });
     try {
       const result = await work.attempt(Math.min(attemptMs, getRemainingMs()));
       permit.answered();
@@ -127,12 +128,15 @@ async function runWithRetries<R>(
   }
 }
 
-/** Waits for the slot of the next attempt. An error here ends the call, because nothing was sent. */
-async function waitForTurn<R>(work: RetriableWork<R>, remainingMs: number): Promise<void> {
+/**
+ * Reserves the slot of the next attempt, and returns the milliseconds until it. An error here ends the call, because
+ * nothing was sent.
+ */
+function takeTurn<R>(work: RetriableWork<R>, remainingMs: number): number {
   try {
     const turnMs = work.turnMs();
     if (turnMs >= remainingMs) throw problem("upstream_timeout");
-    if (turnMs > 0) await sleep(turnMs, undefined, { ...(work.signal && { signal: work.signal }) });
+    return turnMs;
   } catch (error) {
     throw error instanceof Problem ? new AbortError(error) : error;
   }
