@@ -38,6 +38,31 @@ const common = {
   updatedBy: "usr_01kad3f8x2n5r7t9v1y3b5d7g9",
 };
 
+const fields = { summary: "Tree pits that hold back rain where it falls.", budget: 48_000, region: "north" };
+const form = { schemaId: "sch_01kad3f8x2n5r7t9v1y3b5d7g9", schemaVersion: 2 };
+
+/** The form that the record answers. It says which answers agents may see. */
+export const formBody = JSON.stringify({
+  success: true,
+  data: {
+    ...form,
+    name: "Application",
+    published: true,
+    publishedAt: "2026-02-20T10:00:00.000Z",
+    fields: Object.entries(fields).map(([key, value], order) => ({
+      fieldId: key,
+      key,
+      label: key,
+      type: typeof value === "number" ? "number" : "text",
+      required: true,
+      sensitivity: "standard",
+      archived: false,
+      order,
+    })),
+    ...common,
+  },
+});
+
 /** The response of the product's service, always the same bytes. */
 export const upstreamBody = JSON.stringify({
   success: true,
@@ -48,9 +73,8 @@ export const upstreamBody = JSON.stringify({
     currentRoundId: "rnd_01kad3f8x2n5r7t9v1y3b5d7g9",
     state: "IN_REVIEW",
     title: "Street trees that drink the storm",
-    fields: { summary: "Tree pits that hold back rain where it falls.", budget: 48_000, region: "north" },
-    schemaId: "sch_01kad3f8x2n5r7t9v1y3b5d7g9",
-    schemaVersion: 2,
+    fields,
+    ...form,
     deadline: "2026-03-31T22:00:00.000Z",
     innovatorId: "inn_01kad3f8x2n5r7t9v1y3b5d7g9",
     innovatorEmail: "mira.holm@example.org",

@@ -8,19 +8,17 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, type Server as McpServer, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Pool } from "undici";
-import { path, token, toolName, upstreamBody } from "./case.ts";
+import { formBody, path, token, toolName, upstreamBody } from "./case.ts";
 
 const [role, origin = ""] = process.argv.slice(2);
 const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
 
 switch (role) {
   case "upstream":
-    listen((_, response) => {
-      response.writeHead(200, {
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(upstreamBody),
-      });
-      response.end(upstreamBody);
+    listen(({ url = "" }, response) => {
+      const body = url.includes("/schemas/") ? formBody : upstreamBody;
+      response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
+      response.end(body);
     });
     break;
   case "sdk-stdio":
