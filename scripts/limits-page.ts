@@ -13,9 +13,13 @@ import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
 import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";
 import { maxExportAttempts as exportAttempts, exportConcurrency as exportLanes } from "../src/exports/worker.ts";
 import {
+  appIdleDays,
+  appTokenMinutes,
   attemptWindowMinutes,
+  consentMinutes,
   maxAttempts,
   maxPasswordChars,
+  maxUnusedClients,
   minPasswordChars,
   sessionHours,
 } from "../src/identity/limits.ts";
@@ -61,6 +65,7 @@ import { maxWorkflowRequests, maxWorkflowWaitSeconds } from "../src/upstream/rem
 import { maxCallAttempts as upstreamAttempts } from "../src/upstream/remote/retry-policy.ts";
 import { maxScopeWatchers as maxRemoteWatchers } from "../src/upstream/remote/scope-cache.ts";
 import { maxEndpoints } from "../src/webhooks/endpoints.ts";
+import { maxDocumentBytes } from "../src/webhooks/fetch-document.ts";
 import { keptMs, maxEvents, toleranceMs } from "../src/webhooks/receive.ts";
 import { giveUpAfterMs, maxRetryAfterMs, webhookRetryDelaysMs } from "../src/webhooks/retry-schedule.ts";
 import { answerBytes, attemptTimeoutMs } from "../src/webhooks/sender.ts";
@@ -116,6 +121,21 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       count(maxAttempts.start),
       "429",
     ],
+    [
+      `Apps that register from one address within ${time(attemptWindowMinutes * 60_000)}`,
+      count(maxAttempts.registration),
+      "429",
+    ],
+    [
+      `Metadata documents of apps that one address has fetched within ${time(attemptWindowMinutes * 60_000)}`,
+      count(maxAttempts.document),
+      "429",
+    ],
+    ["Registered apps that no one has connected", count(maxUnusedClients), "the oldest are deleted; each after a day"],
+    ["A metadata document of an app", bytes(maxDocumentBytes), "the app cannot be connected"],
+    ["Time to answer an app's request, and to exchange its code", time(consentMinutes * 60_000), "the app asks again"],
+    ["Lifetime of an app's access token", time(appTokenMinutes * 60_000), "the app renews it"],
+    ["Time in which an app does nothing", time(appIdleDays * 86_400_000), "the connection ends"],
     ["A password", `${count(minPasswordChars)} to ${count(maxPasswordChars)} characters`, "422"],
     ["Time without a request in a session", time(sessionHours * 3_600_000), "the session ends"],
     [

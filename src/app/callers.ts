@@ -1,12 +1,15 @@
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { findMissingScopes, scopes } from "../contract/access/scopes.ts";
+import { serviceUrl } from "../config/values.ts";
+import { findMissingScopes, type Scope, scopes } from "../contract/access/scopes.ts";
 import { operations } from "../contract/index.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 import { listOfferedTools } from "../tools/catalog/tool-availability.ts";
+import { getIssuer } from "../transport/auth/authorization-server.ts";
 import { createCallerResolver } from "../transport/auth/caller-resolver.ts";
 import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "../transport/auth/gateway-keys.ts";
 import { createTokenVerifier, type TokenVerifier } from "../transport/auth/oauth-token-verifier.ts";
-import { createProtectedResource, type ProtectedResource } from "../transport/auth/protected-resource.ts";
+import { createProtectedResource, type FindResource } from "../transport/auth/protected-resource.ts";
 import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
 import { createGatewayUpstream } from "../upstream/gateway.ts";
 import type { Upstream } from "../upstream/port.ts";
@@ -17,7 +20,7 @@ export interface Callers {
   readonly upstream: Upstream;
   readonly keys?: GatewayKeys | undefined;
   readonly issuer?: TokenVerifier | undefined;
-  readonly resource?: ProtectedResource | undefined;
+  readonly resource?: FindResource | undefined;
 }
 
 export interface CallerCheck extends Callers {
@@ -35,25 +38,57 @@ export async function connectCallerCheck(
   return { ...callers, mcp: await mcpEndpoint(callers) };
 }
 
-/** Accepts access tokens of the service or, if configured, gateway keys and tokens of an OAuth issuer. */
+/** Accepts access tokens of the service and of connected apps or, if configured, gateway keys and tokens of an issuer. */
 export function connectCallers(
   config: Config,
   upstream: Upstream,
   { clock, log }: Pick<CoreServices, "clock" | "log">,
 ): Callers {
   const { gatewayKeys: file, oauth, token } = config;
-  if (file === undefined && !oauth) return { upstream };
+  const resource = findResource(config);
+  if (file === undefined && !oauth) return { upstream, resource };
   const keys = file === undefined ? undefined : openKeys({ file, env: process.env, token, clock, log });
   const issuer = oauth && createTokenVerifier({ ...oauth, env: process.env, clock, log });
-  const needed = listOfferedTools(config, new Set(scopes)).flatMap((name) =>
-    findMissingScopes(operations[name], new Set()),
-  );
   return {
     upstream: createGatewayUpstream(upstream, createCallerResolver({ keys, issuer, token }), log),
     keys,
     issuer,
-    resource: oauth && createProtectedResource({ ...oauth, scopes: scopes.filter((scope) => needed.includes(scope)) }),
+    resource,
   };
+}
+
+/** Returns whether people can connect apps: unless others issue the tokens, at an address that no one can read along. */
+export function hasAuthorizationServer({ baseUrl, gatewayKeys, oauth, publicUrl, host }: Config): boolean {
+  const isSafe = publicUrl === undefined ? isLoopback(host) : serviceUrl.schema.safeParse(publicUrl).success;
+  return baseUrl === undefined && gatewayKeys === undefined && !oauth && isSafe;
+}
+
+/** Returns the address of MCP, for a client that reaches this server at an origin. */
+export function getMcpAddress({ publicUrl }: Pick<Config, "publicUrl">, origin: string): string {
+  return `${publicUrl ?? origin}/mcp`;
+}
+
+/** Returns how clients find out who issues their tokens. */
+function findResource(config: Config): FindResource | undefined {
+  const { oauth } = config;
+  if (oauth) {
+    const resource = createProtectedResource({ ...oauth, scopes: listOfferedScopes(config) });
+    return () => resource;
+  }
+  if (!hasAuthorizationServer(config)) return undefined;
+  let offered: readonly Scope[] | undefined;
+  return (origin) => {
+    offered ??= listOfferedScopes(config);
+    const issuer = getIssuer(config.publicUrl === undefined ? origin : new URL(config.publicUrl).origin);
+    return createProtectedResource({ resource: getMcpAddress(config, origin), issuer, scopes: offered });
+  };
+}
+
+/** Returns the scopes that the offered tools need. */
+function listOfferedScopes(config: Config): readonly Scope[] {
+  const tools = listOfferedTools(config, new Set(scopes));
+  const needed = tools.flatMap((name) => findMissingScopes(operations[name], new Set()));
+  return scopes.filter((scope) => needed.includes(scope));
 }
 
 function openKeys(options: GatewayKeysOptions): GatewayKeys {

@@ -6,7 +6,7 @@ import { createOpenapiDocument } from "../transport/rest/openapi.ts";
 import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { connectAdmin, type ManagedParts } from "./admin-wiring.ts";
-import { type CallerCheck, type Callers, connectCallerCheck } from "./callers.ts";
+import { type CallerCheck, type Callers, connectCallerCheck, hasAuthorizationServer } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
 import { createWebhookReceiver } from "./webhook-receiver.ts";
 
@@ -60,7 +60,9 @@ export function servePages(
   return listenHttp(config, { ...surfaces, home, admin: connectAdmin(local, pipeline, managed, undefined) });
 }
 
-function getHomeFacts({ publicUrl, baseUrl, oauth, gatewayKeys }: Config): HomeFacts {
+function getHomeFacts(config: Config): HomeFacts {
+  const { publicUrl, baseUrl, oauth, gatewayKeys } = config;
   const keyOrToken = gatewayKeys === undefined ? "token" : "key";
-  return { publicUrl, hasMcp: true, hasRest: baseUrl === undefined, access: oauth ? "oauth" : keyOrToken };
+  const access = hasAuthorizationServer(config) ? "account" : keyOrToken;
+  return { publicUrl, hasMcp: true, hasRest: baseUrl === undefined, access: oauth ? "oauth" : access };
 }

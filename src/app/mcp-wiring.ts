@@ -36,8 +36,8 @@ export async function connectMcp(
   const createEndpoint = async (callers: Callers) => {
     const { createMcpEndpoint } = await import("../transport/http/mcp-endpoint.ts");
     const factory = createServerFactory({ ...common, upstream: callers.upstream });
-    const { resource: authChallenge } = callers;
-    const serving = { upstream: callers.upstream, factory, authChallenge, sessionRegistry, sessionKey, clock };
+    const { resource: findChallenge } = callers;
+    const serving = { upstream: callers.upstream, factory, findChallenge, sessionRegistry, sessionKey, clock };
     return createMcpEndpoint({ ...config, ...common, ...serving });
   };
   return {

@@ -2,8 +2,14 @@ import { hkdfSync } from "node:crypto";
 import { type Approvals, createApprovals } from "../approvals/approvals.ts";
 import type { Config } from "../config/load.ts";
 import type { Accounts } from "../identity/accounts.ts";
+import { version } from "../lib/version.ts";
+import { createAppAdmin } from "../pipeline/users/app-admin.ts";
 import { createUserAdmin } from "../pipeline/users/user-admin.ts";
 import type { PeopleServices } from "../transport/people/browser-request.ts";
+import { createAddressGuard } from "../webhooks/address-guard.ts";
+import { createDocumentFetcher } from "../webhooks/fetch-document.ts";
+import { resolveName } from "../webhooks/safe-connector.ts";
+import { getMcpAddress, hasAuthorizationServer } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
 import { loadFirstBusiness } from "./first-business.ts";
 
@@ -21,15 +27,24 @@ export function connectPeople(config: Config, services: CoreServices, serverKey:
   const { publicUrl, signIn: provider } = config;
   const { store, clock, log } = services;
   const userAdmin = createUserAdmin({ store, clock, loadFirstBusiness });
+  const appAdmin = createAppAdmin(store, clock);
   let accounts: Promise<Accounts> | undefined;
   const loadAccounts = async () => {
     const { createAccounts } = await import("../identity/accounts.ts");
     const secret = Buffer.from(hkdfSync("sha256", serverKey(), "", "sign-in", 32)).toString("hex");
-    return createAccounts({ store, userAdmin, clock, log, provider, secret });
+    const fetchDocument = createDocumentFetcher({
+      isBlocked: createAddressGuard({ allowLoopback: config.webhookLoopback }),
+      resolve: resolveName,
+      userAgent: `programme-mcp/${version}`,
+    });
+    const getResource = (origin: string) => getMcpAddress(config, origin);
+    const apps = { appAdmin, fetchDocument, getResource };
+    return createAccounts({ store, userAdmin, clock, log, provider, secret, ...apps });
   };
   return {
     accounts: () => (accounts ??= loadAccounts()),
     userAdmin,
+    appAdmin: hasAuthorizationServer(config) ? appAdmin : undefined,
     approvals: connectApprovals(config, services),
     async findTokenName(businessId, tokenId) {
       const token = await store.getToken(tokenId);

@@ -1,23 +1,13 @@
-import type { User } from "../contract/access/roles.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { AppAdmin } from "../pipeline/users/app-admin.ts";
 import type { FirstOwner, UserAdmin } from "../pipeline/users/user-admin.ts";
 import type { Store } from "../store/port.ts";
+import { type AppAuthorization, createAppAuthorization } from "./app-authorization.ts";
 import { type AttemptKind, type AttemptLimiter, createAttemptLimiter } from "./attempts.ts";
 import { type Auth, type AuthOptions, createAuth, providerId } from "./auth.ts";
+import type { Authenticate, BrowserRequest } from "./browser-request.ts";
+import { createClientDocuments, type FetchDocument } from "./client-documents.ts";
 import { authPath } from "./limits.ts";
-
-/** A request of a browser: the origin by which it knows this server, and the address that it comes from. */
-export interface BrowserRequest {
-  readonly origin: string;
-  readonly headers: Headers;
-  readonly address: string;
-}
-
-/** A person who is signed in, and the session. */
-export interface SignedIn {
-  readonly user: User;
-  readonly sessionId: string;
-}
 
 /** The result of an attempt. `cookies` are values of `Set-Cookie`. A refusal does not say whether an account exists. */
 export type SignInAttempt =
@@ -45,8 +35,7 @@ export interface Passkey {
 
 /** Signs people in and out, and manages their own sessions, passwords and passkeys. */
 export interface Accounts {
-  /** Returns the person of a request's session. Undefined without a session that is valid now. */
-  authenticate(request: BrowserRequest): Promise<SignedIn | undefined>;
+  readonly authenticate: Authenticate;
   signIn(request: BrowserRequest, given: { readonly email: string; readonly password: string }): Promise<SignInAttempt>;
   signOut(request: BrowserRequest): Promise<readonly string[]>;
   /** Uses a one-time link to set a password, ends the person's other sessions and signs in. */
@@ -71,11 +60,16 @@ export interface Accounts {
   startProvider(request: BrowserRequest, next: string): Promise<ProviderStart | undefined>;
   /** Answers an endpoint below `/auth`: of passkeys, and the way back from an external provider. */
   answer(request: BrowserRequest, raw: Request): Promise<Response>;
+  /** Lets people connect apps. */
+  readonly apps: AppAuthorization;
 }
 
-export interface AccountsDeps extends Omit<AuthOptions, "users"> {
+export interface AccountsDeps extends Omit<AuthOptions, "users" | "documents"> {
   readonly store: Store;
   readonly userAdmin: UserAdmin;
+  readonly appAdmin: AppAdmin;
+  /** Fetches the metadata document of an app. */
+  readonly fetchDocument: FetchDocument;
   readonly clock: Clock;
 }
 
@@ -109,11 +103,17 @@ interface AccountContext extends Pick<Accounts, "authenticate"> {
 }
 
 export function createAccounts(deps: AccountsDeps): Accounts {
-  const context = createAccountContext(deps);
-  return { authenticate: context.authenticate, ...createSignIn(context, deps), ...createOwnAccount(context) };
+  const documents = createClientDocuments(deps.fetchDocument, deps.clock);
+  const context = createAccountContext({ ...deps, documents });
+  const apps = createAppAuthorization({ ...deps, ...context, documents, apps: deps.store.apps });
+  return { authenticate: context.authenticate, ...createSignIn(context, deps), ...createOwnAccount(context), apps };
 }
 
-function createAccountContext({ store, clock, ...options }: AccountsDeps): AccountContext {
+function createAccountContext({
+  store,
+  clock,
+  ...options
+}: AccountsDeps & Pick<AuthOptions, "documents">): AccountContext {
   const { users } = store;
   const attempts = createAttemptLimiter(store, clock);
   const auths = createAuthCache((origin) => createAuth(origin, { ...options, provider: undefined, users }));

@@ -6,7 +6,9 @@ import { genericOAuth } from "better-auth/plugins";
 import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { UserStore } from "../store/people/user-store.ts";
+import type { ClientDocuments } from "./client-documents.ts";
 import { authPath, maxNameChars, maxPasswordChars, minPasswordChars, sessionHours } from "./limits.ts";
+import { createOAuthProvider } from "./oauth-provider.ts";
 
 /** An external OpenID Connect provider with which people sign in. */
 export interface IdentityProvider {
@@ -23,6 +25,10 @@ export interface AuthOptions {
   readonly secret: string;
   readonly log: Log;
   readonly provider: IdentityProvider | undefined;
+  /** Returns the address of MCP, for which apps get tokens. */
+  readonly getResource: (origin: string) => string;
+  /** The metadata documents of apps. */
+  readonly documents: ClientDocuments;
 }
 
 export const providerId = "organisation";
@@ -34,6 +40,7 @@ const prefixes: Readonly<Record<string, string>> = {
   account: "crd",
   verification: "vrf",
   passkey: "psk",
+  oauthConsent: "app",
 };
 
 /** Begins the library's own variables, with which it would report its use, or trust other origins. */
@@ -43,7 +50,7 @@ const foreignPrefix = "BETTER_AUTH_";
  * Creates better-auth for one origin. People are only added by invitation. With a provider, it asks for the provider's
  * addresses once; it knows no provider if there was no answer.
  */
-export function createAuth(origin: string, { users, secret, log, provider }: AuthOptions) {
+export function createAuth(origin: string, { users, secret, log, provider, ...apps }: AuthOptions) {
   const { hostname, protocol } = new URL(origin);
   const isSecure = protocol === "https:";
   // Browsers accept a cookie of this prefix only over https, for the whole host and from the host itself.
@@ -99,7 +106,11 @@ export function createAuth(origin: string, { users, secret, log, provider }: Aut
         },
       },
     },
-    plugins: [connectPasskeys(origin, hostname), ...(provider ? [connectProvider(provider)] : [])],
+    plugins: [
+      connectPasskeys(origin, hostname),
+      ...(provider ? [connectProvider(provider)] : []),
+      createOAuthProvider(apps.getResource(origin), apps.documents),
+    ],
   });
 }
 

@@ -6,8 +6,17 @@ export const maxPasswordChars = 128;
 export const sessionHours = 12;
 export const maxNameChars = 200;
 /**
- * Attempts within the window: to sign in to one account, to sign in or use a link from one network address, and to begin
- * with a passkey or an external provider from one address, which stores a row each.
+ * Attempts within the window: to sign in to one account; from one network address, to sign in or use a link, to begin
+ * with a passkey or an external provider, which stores a row each, to register an app, and to have the metadata
+ * document of one fetched.
  */
-export const maxAttempts = { account: 10, address: 100, start: 300 } as const;
+export const maxAttempts = { account: 10, address: 100, start: 300, registration: 20, document: 30 } as const;
 export const attemptWindowMinutes = 15;
+/** Clients that have registered and that no one has connected. The oldest are deleted first. */
+export const maxUnusedClients = 1_000;
+/** How long the page that asks a person for consent can be answered, and a code be exchanged. */
+export const consentMinutes = 10;
+/** How long an access token of a connected app lasts. */
+export const appTokenMinutes = 60;
+/** How long an app stays connected without a request for a new access token. */
+export const appIdleDays = 30;

@@ -9,8 +9,11 @@ export interface HomeFacts {
   readonly hasMcp: boolean;
   /** This server is the programme service itself, with a REST interface. */
   readonly hasRest: boolean;
-  /** The credential of MCP callers: an access token, a key of this server, or a token of an OAuth issuer. */
-  readonly access: "token" | "key" | "oauth";
+  /**
+   * The credential of MCP callers: an access token, a key of this server, a token of an OAuth issuer, or the account of
+   * a person here, beside access tokens.
+   */
+  readonly access: "token" | "key" | "oauth" | "account";
 }
 
 /** Renders the page for people who open the server's address in a browser. It shows nothing of the data. */
@@ -52,7 +55,7 @@ export function renderConnectGuide({ publicUrl, hasMcp, hasRest, access }: HomeF
         </dd>
       </dl>
       <h2>Connect an AI client</h2>
-      ${access === "oauth" ? signIn : credentialFor[access]}
+      ${credentialFor[access]}
       <p>Most clients take settings such as these:</p>
       ${renderExample(formatSettings(mcp, access))}
       <p>Claude Code takes a command:</p>
@@ -80,19 +83,24 @@ const credentialFor = {
   key: html`<p>
     You need a key. Whoever runs this server makes one with <code>programme-mcp gateway-key create --name NAME</code>.
   </p>`,
+  oauth: html`<p>You sign in: your client opens the page for it when it connects.</p>`,
+  account: html`<p>
+    You sign in: your client opens the page for it when it connects. A client that cannot do so takes an access token,
+    which whoever runs this server makes with <code>programme-mcp token create</code>.
+  </p>`,
 };
-
-const signIn = html`<p>You sign in: your client opens the page for it when it connects.</p>`;
 
 const placeholders = { token: "<your access token>", key: "<your key>" };
 
 function formatSettings(url: string, access: HomeFacts["access"]): string {
-  const headers = access === "oauth" ? {} : { headers: { Authorization: `Bearer ${placeholders[access]}` } };
+  const headers =
+    access === "oauth" || access === "account" ? {} : { headers: { Authorization: `Bearer ${placeholders[access]}` } };
   return JSON.stringify({ mcpServers: { programme: { type: "http", url, ...headers } } }, null, 2);
 }
 
 function formatCommand(url: string, access: HomeFacts["access"]): string {
-  const header = access === "oauth" ? "" : ` --header "Authorization: Bearer ${placeholders[access]}"`;
+  const header =
+    access === "oauth" || access === "account" ? "" : ` --header "Authorization: Bearer ${placeholders[access]}"`;
   return `claude mcp add --transport http programme ${url}${header}`;
 }
 

@@ -17,6 +17,8 @@ export interface PipelineOptions {
   readonly requestsPerMinute: number;
   readonly exportIntervalSeconds: number;
   readonly idempotencyStrict: boolean;
+  /** The address by which clients reach this server. Undefined: by the names of this machine. */
+  readonly publicUrl?: string | undefined;
 }
 
 export interface PipelineDeps {

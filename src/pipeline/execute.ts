@@ -8,7 +8,7 @@ import { type Failure, toFailure, toProblem } from "./failure.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { type Admission, type Admitted, type CallHead, createAdmissionControl } from "./steps/admission.ts";
 import { createAnswer } from "./steps/answer.ts";
-import { authenticate } from "./steps/authenticate.ts";
+import { authenticateMcp } from "./steps/authenticate.ts";
 import { prepareCall } from "./steps/prepare.ts";
 import { runReadHandler } from "./steps/run-handler.ts";
 import { runWorkflow } from "./steps/run-workflow.ts";
@@ -93,7 +93,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     dryRun,
     admit: admissions.admit,
     check,
-    identify: (token) => authenticate(store, clock, token),
+    identify: (token) => authenticateMcp(store, clock, token, options.publicUrl),
     describe: (caller) => describeToken(store, limiter, caller),
     flush: () => accessLog.flush(),
     close: () => accessLog.close(),

@@ -30,6 +30,8 @@ const intervalMs = 600_000;
 const batchRows = 200;
 /** Rows of each kind of people's sessions and links; the rest follows with the next sweep. */
 const maxExpiredRows = 1_000;
+/** How long an app stays registered that no one connects. */
+const unusedClientDays = 1;
 const dayMs = 86_400_000;
 
 /** Deletes rows and files after their retention period, a batch at a time. */
@@ -51,6 +53,7 @@ export function createRetention({ store, clock, log, keptDays, files }: Retentio
       for (const kind of expiringRows) deleted += await sweepKind(businessId, kind, signal);
     }
     deleted += await store.users.sweep(clock.now().toISOString(), maxExpiredRows);
+    deleted += await store.apps.sweepClients(subtractDays(unusedClientDays).toISOString(), maxExpiredRows);
     // A folder that cannot be read must not keep the others from being swept.
     const swept = files.map(({ keptDays, sweep }) => sweep(subtractDays(keptDays), signal));
     for (const result of await Promise.allSettled(swept)) {

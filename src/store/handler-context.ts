@@ -9,11 +9,13 @@ import type { AuditNarrowing, Reader, Transaction } from "./port.ts";
 /** The authenticated caller: a token of one tenant, or a person who is signed in. */
 export interface Caller {
   readonly businessId: string;
-  /** The id of the token; of the person if the call needs no token. Rate and idempotency keys are counted by it. */
+  /** The id of the token, or of the connected app; of the person if the call needs no token. Rate and idempotency keys are counted by it. */
   readonly tokenId: string;
   /** The person who acts. */
   readonly userId?: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** The scopes that the person may still grant to the connected app that calls. Absent for other callers. */
+  readonly attainable?: ReadonlySet<Scope>;
 }
 
 /** Creates signed, short-lived links that need no token. */

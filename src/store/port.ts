@@ -6,7 +6,7 @@ import type { EventPayload } from "../contract/events.ts";
 import type { Peers } from "./coordination/peers.ts";
 import type { PermitGrant, PermitRequest } from "./coordination/rate-limit-leases.ts";
 import type { SessionStore } from "./coordination/session-store.ts";
-import type { UserStore } from "./people/user-store.ts";
+import type { PeopleStores } from "./people/app-store.ts";
 import type { EventFilter, Inbox, LogEntry } from "./queues/event-log.ts";
 import type { Outbox } from "./queues/outbox.ts";
 import type { Candidates, SearchedTable, TextSearch } from "./search/candidates.ts";
@@ -164,7 +164,7 @@ export interface Transaction extends Reader {
 }
 
 /** The methods of a transaction that only the pipeline uses. */
-export interface PipelineTransaction extends Transaction {
+export interface PipelineTransaction extends Transaction, PeopleStores {
   /** The writes so far. */
   readonly changes: readonly Change[];
   /**
@@ -196,8 +196,6 @@ export interface PipelineTransaction extends Transaction {
    * @returns undefined if there is none, or it is revoked
    */
   changeToken(tokenId: string, patch: TokenPatch): Promise<TokenChange | undefined>;
-  /** The people who sign in, as part of this transaction. */
-  readonly users: UserStore;
   /** Cancels the pending deliveries of a webhook endpoint. */
   cancelDeliveries(endpointId: string): Promise<void>;
   /**
@@ -337,7 +335,7 @@ export type QueueDepths = Readonly<Record<"webhooks" | "mail" | "exports", Queue
 export type DatabaseState = "ok" | "standby" | "changes_wait";
 
 /** The data of the embedded service. A process has one instance; several processes may share a database. */
-export interface Store {
+export interface Store extends PeopleStores {
   reader(businessId: string, scope?: PageScope): Reader;
   /** Runs `work` in one transaction. It commits when `work` resolves and rolls back when it throws. */
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R>;
@@ -361,7 +359,6 @@ export interface Store {
   readonly mailQueue: MailQueue;
   readonly sessions: SessionStore;
   readonly peers: Peers;
-  readonly users: UserStore;
 
   /**
    * Fills an empty database, while no other process does the same. Returns false, without running `work`, if the

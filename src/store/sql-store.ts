@@ -12,6 +12,8 @@ import { createSessionStore } from "./coordination/sql-session-store.ts";
 import { createStatements, type Db, type PreparedStatement, prepareQuery, tokenCodec } from "./database.ts";
 import { createNestedEngine, type Engine } from "./engine.ts";
 import { readMigrationStatus } from "./migrations/migrate.ts";
+import type { AppStore } from "./people/app-store.ts";
+import { createAppStore } from "./people/sql-app-store.ts";
 import { createUserStore } from "./people/sql-user-store.ts";
 import type { UserStore } from "./people/user-store.ts";
 import type {
@@ -53,6 +55,7 @@ class SqlStore implements Store {
   readonly sessions: SessionStore;
   readonly peers: Peers;
   readonly users: UserStore;
+  readonly apps: AppStore;
   readonly #engine: Engine;
   readonly #read: Db;
   readonly #masterKey: Buffer;
@@ -74,6 +77,7 @@ class SqlStore implements Store {
     this.sessions = createSessionStore(engine);
     this.peers = createPeers(engine);
     this.users = createUserStore(engine);
+    this.apps = createAppStore(engine);
     const lastCommitNumber = prepareQuery(
       read.selectFrom("tenantSequences").select("commitNumber").where("businessId", "=", ""),
     );

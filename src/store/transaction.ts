@@ -9,6 +9,8 @@ import type { EventPayload } from "../contract/events.ts";
 import { insertAudit } from "./audit.ts";
 import { createSource, type Db, type Source, tokenCodec } from "./database.ts";
 import { createNestedEngine, getAdapter } from "./engine.ts";
+import type { AppStore } from "./people/app-store.ts";
+import { createAppStore } from "./people/sql-app-store.ts";
 import { createUserStore } from "./people/sql-user-store.ts";
 import type { UserStore } from "./people/user-store.ts";
 import type { Actor, Change, ExportLease, MailLease, PipelineTransaction, StoredAnswer } from "./port.ts";
@@ -127,6 +129,10 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
 
   changeToken(tokenId: string, patch: TokenPatch): Promise<TokenChange | undefined> {
     return changeToken(this.db, this.businessId, tokenId, patch);
+  }
+
+  get apps(): AppStore {
+    return createAppStore(createNestedEngine(this.db));
   }
 
   get users(): UserStore {

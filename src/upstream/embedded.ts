@@ -8,8 +8,10 @@ import type { Identity, Upstream, UpstreamCall } from "./port.ts";
 
 /** Creates the upstream of the programme service in this process. */
 export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: ChangeFeed): Upstream {
-  const toCall = ({ input, admission, ...rest }: UpstreamCall): Call => ({
+  const toCall = ({ input, admission, identity, ...rest }: UpstreamCall): Call => ({
     ...rest,
+    // Of connected apps only: the pipeline refuses their tokens, which are good for MCP alone.
+    caller: identity?.attainable && identity.embedded,
     admission: admission?.embedded,
     parts: splitInput(operations[rest.operation], input),
   });
@@ -44,6 +46,7 @@ export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: Cha
 }
 
 function toIdentity(caller: Admission["caller"]): Identity {
-  const { scopes, businessId, tokenId } = caller;
-  return { scopes, realm: businessId, caller: tokenId, holder: { tokenId }, embedded: caller };
+  const { scopes, businessId, tokenId, attainable } = caller;
+  const identity = { scopes, realm: businessId, caller: tokenId, holder: { tokenId }, embedded: caller };
+  return attainable ? { ...identity, attainable } : identity;
 }

@@ -84,6 +84,7 @@ export const portFiles = [
   "store/queues/outbox.ts",
   "store/queues/event-log.ts",
   "store/coordination/session-store.ts",
+  "store/people/app-store.ts",
   "store/people/user-store.ts",
 ];
 

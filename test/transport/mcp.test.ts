@@ -175,11 +175,16 @@ describe.each(clientsOverHttp)("a client of %s", (_, connect) => {
 describe("over HTTP", () => {
   test("a request without a token is refused", async ({ server }) => {
     const answer = await post(server, undefined, listTools);
-    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    const metadata = `resource_metadata="${server.origin}/.well-known/oauth-protected-resource/mcp"`;
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("www-authenticate")).toMatch(new RegExp(`^Bearer scope="[^"]+", ${metadata}$`));
     expect(answer.body).toMatchObject({ jsonrpc: "2.0", error: { data: { code: "unauthorized" } } });
     for (const token of ["x", "0".repeat(64), "Z".repeat(64)]) {
       const refused = await post(server, token, listTools);
-      expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
+      expect(refused.status).toBe(401);
+      expect(refused.headers.get("www-authenticate")).toMatch(
+        /^Bearer error="invalid_token", scope="[^"]+", resource_/,
+      );
     }
   });
 

@@ -56,8 +56,8 @@ describe("the protected resource metadata", () => {
     });
   });
 
-  test("does not exist without an issuer, and the challenge then names none", async () => {
-    const { server, close } = await openTestServer();
+  test("does not exist at a public address without encryption, and the challenge then names none", async () => {
+    const { server, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "http://calls.example.org" });
     onTestFinished(close);
     expect((await send(`${server.origin}/.well-known/oauth-protected-resource`, {})).status).toBe(404);
     const answer = await postMcp(server, undefined, listTools);

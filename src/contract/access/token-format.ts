@@ -3,3 +3,8 @@ export const visibleTokenChars = 6;
 
 /** An access token: 64 hexadecimal characters (specification 5.1). */
 export const tokenPattern = /^[0-9a-f]{64}$/i;
+
+/** Begins the access tokens of connected apps. */
+export const appTokenPrefix = "app_";
+/** An access token of a connected app: 256 random bits as hexadecimal characters. */
+export const appTokenPattern = /^app_[0-9a-f]{64}$/;

@@ -20,6 +20,8 @@ export interface AccountPage {
     readonly createdAt: Date | undefined;
   }[];
   readonly hasPasskeys: boolean;
+  /** People can connect apps. */
+  readonly hasApps: boolean;
   readonly minPasswordChars: number;
   readonly done?: string | undefined;
   readonly error?: string | undefined;
@@ -56,7 +58,8 @@ export function renderAccountPage(page: AccountPage) {
         <button type="submit">Change the password</button>
         <p class="hint">Your other sessions end.</p>
       </form>
-      ${renderSessions(page)}`,
+      ${renderSessions(page)}
+      ${page.hasApps ? html`<h2>Apps</h2><p><a href="/connected-apps">Connected apps</a></p>` : ""}`,
     { user, script: hasPasskeys ? passkeyAsset : undefined },
   );
 }

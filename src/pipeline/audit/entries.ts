@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { ConnectedApp, type ConnectedAppChange } from "../../contract/access/connected-apps.ts";
 import { User, type UserChange } from "../../contract/access/roles.ts";
 import { Token, type TokenChange } from "../../contract/access/tokens.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
@@ -97,6 +98,21 @@ export function createUserEntry(context: AuditContext, { before, after }: UserCh
     submissionId: null,
     status: null,
     changes: listDifferencesIn(User.shape, before, after),
+    reason: context.reason,
+  };
+}
+
+/** Returns the entry of a change to an app that a person has connected. */
+export function createAppEntry(context: AuditContext, { before, after }: ConnectedAppChange): AuditEntry {
+  return {
+    ...createEntryBase(context),
+    action: context.action,
+    entityType: "app",
+    entityId: (after ?? before)?.connectionId ?? null,
+    programId: null,
+    submissionId: null,
+    status: null,
+    changes: listDifferencesIn(ConnectedApp.shape, before, after),
     reason: context.reason,
   };
 }

@@ -1,10 +1,11 @@
 import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import type { Scope } from "../../contract/access/scopes.ts";
-import { tokenPattern } from "../../contract/access/token-format.ts";
+import { appTokenPattern, tokenPattern } from "../../contract/access/token-format.ts";
 import type { Token } from "../../contract/access/tokens.ts";
 import { problem } from "../../contract/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { isLoopback } from "../../lib/http/loopback.ts";
 import type { Caller } from "../../store/handler-context.ts";
 import type { Store } from "../../store/port.ts";
 
@@ -21,6 +22,39 @@ export async function authenticate(store: Store, clock: Clock, bearer: string | 
   if (!token || !equalsInConstantTime(token.sha256, sha256)) throw problem("invalid_token");
   if (!isLive(token, clock.now())) throw problem("invalid_token");
   return toCaller(token);
+}
+
+/**
+ * Returns the caller of a bearer token of MCP, which may be the access token of a connected app. That one is good for
+ * MCP alone (RFC 8707), and reads the store every time too.
+ * @throws Problem as `authenticate`
+ */
+export async function authenticateMcp(
+  store: Store,
+  clock: Clock,
+  bearer: string | undefined,
+  publicUrl: string | undefined,
+): Promise<Caller> {
+  if (bearer === undefined || !appTokenPattern.test(bearer)) return authenticate(store, clock, bearer);
+  const access = await store.apps.findAccess(hashSha256Hex(bearer), clock.now().toISOString());
+  if (!access?.resources.some((address) => isMcpAddress(address, publicUrl))) throw problem("invalid_token");
+  const { connectionId: tokenId, user, scopes } = access;
+  const { businessId, userId } = user;
+  const attainable = getUserScopes(user);
+  return { businessId, tokenId, userId, scopes: restrictScopes(scopes, attainable), attainable };
+}
+
+/** Returns whether an address is that of this server's MCP endpoint. */
+function isMcpAddress(address: string, publicUrl: string | undefined): boolean {
+  if (publicUrl !== undefined) return address === `${publicUrl}/mcp`;
+  // Without a public address, this server is known by the names of this machine.
+  const url = URL.parse(address);
+  return url !== null && isLoopback(url.hostname) && url.pathname === "/mcp";
+}
+
+/** Returns those of the scopes that the person who granted them has now. */
+function restrictScopes(granted: readonly string[], allowed: ReadonlySet<Scope>): ReadonlySet<Scope> {
+  return new Set([...allowed].filter((scope) => granted.includes(scope)));
 }
 
 const callers = new WeakMap<Token, Caller>();
@@ -40,7 +74,7 @@ export function toUserCaller(user: User): Caller {
   return { businessId, tokenId: userId, userId, scopes: getUserScopes(user) };
 }
 
-/** Returns the scopes that a caller's token or person has now. Undefined if it may do nothing any more. */
+/** Returns the scopes that a caller's token, connected app or person has now. Undefined if it may do nothing any more. */
 export async function loadCurrentScopes(
   store: Store,
   { businessId, tokenId }: Pick<Caller, "businessId" | "tokenId">,
@@ -48,8 +82,10 @@ export async function loadCurrentScopes(
 ): Promise<ReadonlySet<Scope> | undefined> {
   const token = await store.getToken(tokenId);
   if (token) return token.businessId === businessId && isLive(token, now) ? new Set(token.scopes) : undefined;
-  const user = await store.users.get(tokenId);
-  return user?.businessId === businessId && user.disabledAt === null ? getUserScopes(user) : undefined;
+  const app = await store.apps.get(tokenId);
+  const user = await store.users.get(app?.userId ?? tokenId);
+  if (user?.businessId !== businessId || user.disabledAt !== null) return undefined;
+  return app ? restrictScopes(app.scopes, getUserScopes(user)) : getUserScopes(user);
 }
 
 /** Returns whether a token is neither revoked nor expired. */

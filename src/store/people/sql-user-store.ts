@@ -162,7 +162,8 @@ function toValues({ name, role, seesSensitive, disabledAt }: UserPatch): Record<
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-function toUser({ id, seesSensitive, ...row }: Row): User {
+/** Returns a person from a row of the table. */
+export function toUser({ id, seesSensitive, ...row }: Row): User {
   return User.parse({ ...row, userId: id, seesSensitive: Number(seesSensitive) === 1 });
 }
 

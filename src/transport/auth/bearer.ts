@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Problem } from "../../contract/errors.ts";
 
 /** Returns the token of an `Authorization: Bearer` header (RFC 6750), or undefined for any other header. */
@@ -5,10 +6,18 @@ export function parseBearer(authorization: string | undefined): string | undefin
   return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
-/** Returns the header that names where a client gets a token (RFC 9728), and with which scopes. */
+/** Where a client gets a token (RFC 9728), and with which scopes. */
 export interface AuthChallenge {
   readonly metadataUrl: string;
   readonly scopes: readonly string[];
+}
+
+/** Returns the challenge for a client that reaches this server at an origin. */
+export type FindChallenge = (origin: string) => AuthChallenge;
+
+/** Returns the origin by which a request names this server. */
+export function getRequestOrigin({ headers }: Pick<IncomingMessage, "headers">): string {
+  return URL.parse(`http://${headers.host}`)?.origin ?? "http://localhost";
 }
 
 /** Returns the `WWW-Authenticate` header of a refusal (RFC 6750, section 3), as a header map. */

@@ -20,6 +20,9 @@ export interface ProtectedResource {
   readonly scopes: readonly Scope[];
 }
 
+/** Returns the metadata for a client that reaches this server at an origin. */
+export type FindResource = (origin: string) => ProtectedResource;
+
 const root = "/.well-known/oauth-protected-resource";
 
 export function createProtectedResource({ resource, issuer, scopes }: OAuthOptions): ProtectedResource {

@@ -6,7 +6,7 @@ import { requestIdKey } from "../../lib/http/request-id.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Identity, Upstream, UpstreamCallHead } from "../../upstream/port.ts";
 import { identityKey } from "../../upstream/request-caller.ts";
-import { type AuthChallenge, createChallengeHeader, parseBearer } from "../auth/bearer.ts";
+import { createChallengeHeader, type FindChallenge, getRequestOrigin, parseBearer } from "../auth/bearer.ts";
 import { createUnknownTokens } from "../auth/unknown-tokens.ts";
 import { type BodyReaderOptions, createBodyReader, parseBody } from "./body.ts";
 import { createMinuteCounter, getSecondsToNextMinute } from "./minute-counter.ts";
@@ -24,7 +24,7 @@ export interface McpAdmissionDeps extends BodyReaderOptions {
   readonly upstream: Upstream;
   readonly log: Log;
   /** Names the issuer of tokens for clients, if there is one. */
-  readonly authChallenge?: AuthChallenge | undefined;
+  readonly findChallenge?: FindChallenge | undefined;
 }
 
 export interface McpAdmission {
@@ -46,7 +46,7 @@ export const maxBatch = 50;
  * that may be large. The pipeline limits the rate of the calls themselves.
  */
 export function createMcpAdmission(deps: McpAdmissionDeps): McpAdmission {
-  const { upstream, log, requestsPerMinute, authChallenge } = deps;
+  const { upstream, log, requestsPerMinute, findChallenge } = deps;
   const unknownTokens = createUnknownTokens();
   const readBody = createBodyReader(deps);
   const callers = createMinuteCounter(getMessagesPerMinute(requestsPerMinute), maxCallers);
@@ -102,7 +102,7 @@ export function createMcpAdmission(deps: McpAdmissionDeps): McpAdmission {
         if (request.destroyed && !request.complete) throw error;
         if (!(error instanceof Problem)) log.error({ err: error, requestId }, "An MCP request failed");
         const refusal = error instanceof Problem ? error : problem("internal_error", { requestId });
-        const { status, headers, body } = toMcpRefusal(refusal, authChallenge);
+        const { status, headers, body } = toMcpRefusal(refusal, request, findChallenge);
         writeJson(response, status, JSON.stringify(body), { ...headers, "x-request-id": requestId });
         return undefined;
       }
@@ -142,12 +142,12 @@ function toAuthInfo(token: string | undefined, identity: Identity, requestId: st
 }
 
 /** Returns the HTTP response that refuses a whole MCP request. */
-export function toMcpRefusal(refusal: Problem, authChallenge: AuthChallenge | undefined) {
+export function toMcpRefusal(refusal: Problem, request: IncomingMessage, findChallenge: FindChallenge | undefined) {
   const { code, message, remediation, status, details } = refusal;
   const error = { code: -32_001, message, data: { code, next: remediation } };
   const retryAfter = details?.["retryAfterSeconds"];
   const headers = {
-    ...createChallengeHeader(refusal, authChallenge),
+    ...createChallengeHeader(refusal, findChallenge?.(getRequestOrigin(request))),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
   };
   return { status, headers, body: { jsonrpc: "2.0", id: null, error } };

@@ -36,7 +36,7 @@ export interface McpEndpoint {
  * can ask them questions.
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
-  const { factory, log, maxBodyBytes, authChallenge, disabledBySetting } = deps;
+  const { factory, log, maxBodyBytes, findChallenge, disabledBySetting } = deps;
   const sessions = createSessions(deps);
   const listening = createListening(deps);
   const handler: McpHttpHandler = createMcpHandler(factory, {
@@ -88,7 +88,7 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
         return await route(request, one);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        const { body, ...init } = toMcpRefusal(error, authChallenge);
+        const { body, ...init } = toMcpRefusal(error, incoming, findChallenge);
         return Response.json(body, init);
       }
     },

@@ -13,7 +13,7 @@ import { pageHeaders } from "../../pages/layout.ts";
 import type { Downloads } from "../../pipeline/downloads.ts";
 import type { OperationPipeline } from "../../pipeline/execute.ts";
 import type { Invitations } from "../../pipeline/invitations.ts";
-import type { ProtectedResource } from "../auth/protected-resource.ts";
+import type { FindResource } from "../auth/protected-resource.ts";
 import type { AdminServices } from "../console/admin-services.ts";
 import { addConsoleRoutes } from "../console/console-app.ts";
 import { type ConsoleServices, openConsoleRequest } from "../console/console-page.ts";
@@ -60,7 +60,7 @@ export interface HttpSurfaces {
   /** What the pages need to manage access, integrations and the audit. */
   readonly admin?: AdminServices;
   /** The metadata document that names the issuer of tokens for MCP, if there is one. */
-  readonly resource?: ProtectedResource | undefined;
+  readonly resource?: FindResource | undefined;
   readonly readiness: () => Promise<Readiness>;
   readonly telemetry: Telemetry;
   readonly log: Log;
@@ -235,9 +235,9 @@ function createApp(
   }
   app.get(`${assetsPath}/:name`, answerAsset);
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
-  for (const path of resource?.paths ?? []) {
+  for (const path of resource?.("http://localhost").paths ?? []) {
     app.use(path, cors());
-    app.get(path, (context) => context.json(resource?.document));
+    app.get(path, (context) => context.json(resource?.(new URL(context.req.url).origin).document));
   }
   app.onError((error, context) => {
     log.error({ err: error, requestId: getRequestId(context.env.outgoing as ServerResponse) }, "The request failed");

@@ -32,6 +32,7 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
       sessions: await accounts.listSessions(request),
       passkeys: await accounts.listPasskeys(request),
       hasPasskeys: hasPasskeys(people, context),
+      hasApps: people.appAdmin !== undefined,
       minPasswordChars,
       done: error === undefined ? outcomes[context.req.query("done") ?? ""] : undefined,
       error,

@@ -2,8 +2,10 @@ import { isIP } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import type { Approvals } from "../../approvals/approvals.ts";
-import type { Accounts, BrowserRequest, SignedIn } from "../../identity/accounts.ts";
+import type { Accounts } from "../../identity/accounts.ts";
+import type { BrowserRequest, SignedIn } from "../../identity/browser-request.ts";
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
+import type { AppAdmin } from "../../pipeline/users/app-admin.ts";
 import type { UserAdmin } from "../../pipeline/users/user-admin.ts";
 import { getClientAddress } from "../http/client-address.ts";
 
@@ -15,6 +17,8 @@ export interface PeopleServices {
   /** Loads the part that signs people in, on first use. */
   readonly accounts: () => Promise<Accounts>;
   readonly userAdmin: UserAdmin;
+  /** The apps that people connect. Undefined if they cannot. */
+  readonly appAdmin: AppAdmin | undefined;
   readonly approvals: Approvals;
   /** Returns the name of an organisation's token. */
   readonly findTokenName: (businessId: string, tokenId: string) => Promise<string | undefined>;

@@ -5,6 +5,7 @@ import { pageHeaders } from "../../pages/layout.ts";
 import { addAdminRoutes, adminPaths } from "../console/admin-routes.ts";
 import type { AdminServices } from "../console/admin-services.ts";
 import { addAccountRoutes } from "./account-routes.ts";
+import { addAppRoutes, appPagePaths } from "./app-routes.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
 import { addLinkRoutes } from "./link-routes.ts";
@@ -15,7 +16,7 @@ import { addSignInRoutes } from "./sign-in-routes.ts";
 export const maxFormBytes = 16 * 1024;
 
 /** Paths of the pages on which people sign in and manage their accounts. */
-const pagePaths = ["/sign-in", "/sign-out", "/join", "/account", approvalsPath, ...adminPaths].map(
+const pagePaths = ["/sign-in", "/sign-out", "/join", "/account", approvalsPath, ...appPagePaths, ...adminPaths].map(
   (path) => `${path}/*`,
 );
 
@@ -25,7 +26,10 @@ export function addPeopleRoutes(app: PeopleApp, people: PeopleServices, admin: A
   for (const path of pagePaths) {
     app.use(path, async (context, next) => {
       await next();
-      for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
+      for (const [name, value] of Object.entries(pageHeaders)) {
+        // A page may have a policy of its own.
+        if (!context.res.headers.has(name)) context.header(name, value);
+      }
     });
     app.use(path, requireSameOrigin(people), limitBody);
   }
@@ -34,6 +38,7 @@ export function addPeopleRoutes(app: PeopleApp, people: PeopleServices, admin: A
   addAccountRoutes(app, people);
   addApprovalRoutes(app, people);
   if (admin) addAdminRoutes(app, people, admin);
+  if (people.appAdmin) addAppRoutes(app, people, people.appAdmin);
   app.all(`${authPath}/*`, limitBody, async (context) => {
     const accounts = await people.accounts();
     return accounts.answer(toBrowserRequest(people, context), context.req.raw);

@@ -1,0 +1,43 @@
+import { html } from "hono/html";
+import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
+import type { User } from "../../contract/access/roles.ts";
+import { listScopeGroups } from "../../contract/access/scope-groups.ts";
+import { renderNotice, renderPage } from "../layout.ts";
+
+export interface ConnectedAppsPage {
+  readonly user: User;
+  readonly apps: readonly ConnectedApp[];
+  readonly done?: string | undefined;
+}
+
+/** Renders the apps that a person has connected. */
+export function renderConnectedAppsPage({ user, apps, done }: ConnectedAppsPage) {
+  return renderPage(
+    "Connected apps",
+    html`${done ? renderNotice(done, "done") : ""}
+      <p>These apps act in your name. Ending one applies from its next call on.</p>
+      ${
+        apps.length === 0
+          ? html`<p>You have connected no app.</p>`
+          : html`<ul class="rows">
+              ${apps.map(renderApp)}
+            </ul>`
+      }
+      <p><a href="/account">Your account</a></p>`,
+    { user },
+  );
+}
+
+function renderApp({ connectionId, name, clientId, redirectUris, scopes, connectedAt }: ConnectedApp) {
+  const groups = listScopeGroups(new Set(scopes));
+  const host = URL.parse(clientId)?.host ?? URL.parse(redirectUris[0] ?? "")?.host;
+  return html`<li class="row">
+    <span>
+      <strong>${name || "An app without a name"}</strong>${host ? ` (${host})` : ""}, since ${connectedAt.slice(0, 10)}<br />
+      ${groups.map(({ label }) => label).join(" · ")}
+    </span>
+    <form method="post" action="/connected-apps/${connectionId}/end">
+      <button class="quiet" aria-label="End the connection of ${name}">End</button>
+    </form>
+  </li>`;
+}

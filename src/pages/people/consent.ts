@@ -1,0 +1,113 @@
+import { html } from "hono/html";
+import type { User } from "../../contract/access/roles.ts";
+import type { ScopeGroup } from "../../contract/access/scope-groups.ts";
+import { renderNotice, renderPage } from "../layout.ts";
+
+export interface ConsentPage {
+  readonly user: User;
+  readonly organisation: string;
+  /** The name that the app gave itself. */
+  readonly app: string;
+  /** The host that vouches for the app, if it has a metadata document. */
+  readonly host: string | undefined;
+  /** Where the answer goes. */
+  readonly redirectUri: string;
+  /** What the app asks for and the person may grant. */
+  readonly groups: readonly ScopeGroup[];
+  /** The app asks for more than the person may grant. */
+  readonly isReduced: boolean;
+  readonly path: string;
+  readonly idleDays: number;
+  readonly error?: string | undefined;
+}
+
+/** Renders the page on which a person decides what an app may do. Reading is chosen at first, and nothing else. */
+export function renderConsentPage(page: ConsentPage) {
+  const { user, organisation, app, host, redirectUri, groups, isReduced, path, idleDays, error } = page;
+  const ordinary = groups.filter(({ name }) => name !== "sensitive");
+  const sensitive = groups.find(({ name }) => name === "sensitive");
+  return renderPage(
+    `Connect ${app || "an app"}`,
+    html`${error ? renderNotice(error, "error") : ""}
+      <p>An app asks for access to the programmes of <strong>${organisation}</strong>, in your name.</p>
+      <dl>
+        <dt>App</dt>
+        <dd>${app || "It gave no name."}</dd>
+        <dt>Who says so</dt>
+        <dd>
+          ${
+            host
+              ? html`<strong>${host}</strong> publishes this app.`
+              : "Nobody confirms the name. Connect it only if you have just started this yourself."
+          }
+        </dd>
+        <dt>You return to</dt>
+        <dd>${describeTarget(redirectUri)}</dd>
+        <dt>You are</dt>
+        <dd>${user.name} (${user.email})</dd>
+        <dt>How long</dt>
+        <dd>
+          Until you end it on the page <em>Connected apps</em>, or after ${idleDays} days in which the app did nothing.
+        </dd>
+      </dl>
+      <form method="post" action="${path}">
+        <fieldset>
+          <legend>What the app may do</legend>
+          ${ordinary.map(renderGroup)}
+          ${isReduced ? html`<p class="hint">The app asks for more, which your own rights do not include.</p>` : ""}
+        </fieldset>
+        ${
+          sensitive
+            ? html`<fieldset>
+                <legend>Sensitive personal data</legend>
+                <p class="notice error">
+                  Contact details and other sensitive answers of applicants then reach the app and the AI behind it. Most
+                  work does not need them.
+                </p>
+                ${renderGroup(sensitive)}
+              </fieldset>`
+            : ""
+        }
+        <button type="submit" name="decision" value="connect">Connect</button>
+        <button type="submit" name="decision" value="decline" class="quiet">Do not connect</button>
+      </form>`,
+    { user },
+  );
+}
+
+function renderGroup({ name, label, scopes }: ScopeGroup) {
+  return html`<label class="choice">
+      <input type="checkbox" name="group" value="${name}" ${name === "read" ? html`checked` : ""} aria-describedby="${name}-scopes" />
+      ${label}
+    </label>
+    <p class="hint" id="${name}-scopes">${listAreas(scopes)}</p>`;
+}
+
+/** Lists the kinds of records of scopes: `person-fields:read` is of `person fields`. */
+function listAreas(scopes: ScopeGroup["scopes"]): string {
+  return [...new Set(scopes.map((scope) => scope.split(":")[0]?.replaceAll("-", " ")))].join(", ");
+}
+
+function describeTarget(redirectUri: string): string {
+  const url = URL.parse(redirectUri);
+  if (url?.protocol === "https:") return url.host;
+  return url?.protocol === "http:" ? "a program on this computer" : `a program on this computer (${url?.protocol})`;
+}
+
+/** Renders the page for a request of an app that cannot be answered. */
+export function renderRefusedAppPage(reason: string) {
+  return renderPage(
+    "This app cannot be connected",
+    html`<p>The app sent a request that this server does not accept (<code>${reason}</code>). Nothing was connected.</p>
+      <p>Start again in the app. If that does not help, its provider has to correct the request.</p>`,
+  );
+}
+
+/** Renders the page for a question that was answered before, has expired, or was for somebody else. */
+export function renderExpiredConsentPage(user: User) {
+  return renderPage(
+    "This question cannot be answered any more",
+    html`<p>It was answered before, it has expired, or it was for another session. Start again in the app.</p>`,
+    { user },
+  );
+}

@@ -1,0 +1,46 @@
+import type { ConnectedApp, ConnectedAppChange } from "../../contract/access/connected-apps.ts";
+import type { User } from "../../contract/access/roles.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { PipelineTransaction, Store } from "../../store/port.ts";
+import { createAppEntry } from "../audit/entries.ts";
+import { withAudit } from "../audit/with-audit.ts";
+
+/** Manages the apps that people connect. */
+export interface AppAdmin {
+  list(user: User): Promise<readonly ConnectedApp[]>;
+  /** Records that a person has connected an app. */
+  recordConnection(user: User, clientId: string): Promise<void>;
+  /** Ends a connection of the person, from the app's next call on. Does nothing for any other. */
+  end(user: User, connectionId: string): Promise<void>;
+}
+
+export function createAppAdmin(store: Store, clock: Clock): AppAdmin {
+  /** Makes a change and its audit entry in one transaction. */
+  function change(
+    { businessId, userId }: User,
+    action: string,
+    work: (transaction: PipelineTransaction) => Promise<ConnectedAppChange | undefined>,
+  ): Promise<void> {
+    const audited = { businessId, actorType: "user", actorId: userId, action, now: clock.now() } as const;
+    return withAudit(store, audited, async (transaction, _, context) => {
+      const made = await work(transaction);
+      if (made) await transaction.appendAudit([createAppEntry(context, made)]);
+    });
+  }
+
+  return {
+    list: ({ userId }) => store.apps.list(userId),
+
+    recordConnection: (user, clientId) =>
+      change(user, "app.connected", async ({ apps }) => {
+        const after = await apps.find(user.userId, clientId);
+        return after && { after };
+      }),
+
+    end: (user, connectionId) =>
+      change(user, "app.disconnected", async ({ apps }) => {
+        const before = await apps.end(user.userId, connectionId);
+        return before && { before };
+      }),
+  };
+}

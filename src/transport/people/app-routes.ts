@@ -1,0 +1,155 @@
+import { bodyLimit } from "hono/body-limit";
+import { cors } from "hono/cors";
+import { getUserScopes } from "../../contract/access/roles.ts";
+import { listScopeGroups, scopeGroups } from "../../contract/access/scope-groups.ts";
+import type { Authorization, ConsentRequest } from "../../identity/app-authorization.ts";
+import { appIdleDays } from "../../identity/limits.ts";
+import { pageHeaders } from "../../pages/layout.ts";
+import { renderConnectedAppsPage } from "../../pages/people/connected-apps.ts";
+import { renderConsentPage, renderExpiredConsentPage, renderRefusedAppPage } from "../../pages/people/consent.ts";
+import type { AppAdmin } from "../../pipeline/users/app-admin.ts";
+import { createIssuerMetadata, issuerMetadataPaths, oauthPaths } from "../auth/authorization-server.ts";
+import {
+  findSignedIn,
+  type PageContext,
+  type PeopleApp,
+  type PeopleServices,
+  redirectToSignIn,
+  toBrowserRequest,
+} from "./browser-request.ts";
+import { formatWait } from "./forms.ts";
+
+/** Paths of the pages on which people connect apps and end their connections. */
+export const appPagePaths = ["/connect", "/connected-apps"] as const;
+
+const maxAppRequestBytes = 16 * 1024;
+
+/** Adds the authorization server: its metadata, its endpoints, and the pages on which people decide. */
+export function addAppRoutes(app: PeopleApp, people: PeopleServices, appAdmin: AppAdmin): void {
+  for (const path of issuerMetadataPaths) {
+    app.use(path, cors());
+    app.get(path, (context) => context.json(createIssuerMetadata(toBrowserRequest(people, context).origin)));
+  }
+  for (const path of [oauthPaths.token, oauthPaths.register, oauthPaths.revoke]) {
+    app.use(path, cors(), bodyLimit({ maxSize: maxAppRequestBytes }));
+    app.post(path, async (context) => {
+      const { apps } = await people.accounts();
+      const answer = await apps.answer(toBrowserRequest(people, context), context.req.raw);
+      return context.newResponse(answer.body, answer);
+    });
+  }
+  addConsentRoutes(app, people);
+  addConnectedAppRoutes(app, people, appAdmin);
+}
+
+function addConsentRoutes(app: PeopleApp, people: PeopleServices): void {
+  app.get(oauthPaths.authorize, async (context) => {
+    const { apps } = await people.accounts();
+    const { searchParams } = new URL(context.req.url);
+    const authorization = await apps.authorize(toBrowserRequest(people, context), searchParams);
+    for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
+    return answerAuthorization(context, authorization);
+  });
+
+  app.get("/connect/:ticket", async (context) => {
+    const { apps } = await people.accounts();
+    return showConsent(people, context, await apps.findRequest(readRequest(context), context.req.param("ticket")));
+  });
+
+  app.post("/connect/:ticket", async (context) => {
+    const { apps } = await people.accounts();
+    const ticket = context.req.param("ticket");
+    const form = await context.req.formData();
+    const chosen = form.get("decision") === "connect" ? form.getAll("group") : [];
+    const request = readRequest(context);
+    if (form.get("decision") === "connect" && chosen.length === 0) {
+      return showConsent(people, context, await apps.findRequest(request, ticket), "Choose what the app may do.");
+    }
+    const signedIn = await findSignedIn(people, context);
+    const allowed = signedIn ? getUserScopes(signedIn.user) : new Set<string>();
+    const granted = scopeGroups.filter(({ name }) => chosen.includes(name)).flatMap(({ scopes }) => scopes);
+    const url = await apps.decide(
+      request,
+      ticket,
+      granted.filter((scope) => allowed.has(scope)),
+    );
+    return url === undefined ? showConsent(people, context, undefined) : context.redirect(url, 303);
+  });
+
+  function readRequest(context: PageContext) {
+    return toBrowserRequest(people, context);
+  }
+}
+
+function answerAuthorization(context: PageContext, authorization: Authorization): Response | Promise<Response> {
+  switch (authorization.next) {
+    case "signIn":
+      return redirectToSignIn(context);
+    case "consent":
+      return context.redirect(`/connect/${authorization.ticket}`, 303);
+    case "app":
+      return context.redirect(authorization.url, 303);
+    case "refuse": {
+      const { reason, retryAfterSeconds } = authorization;
+      if (retryAfterSeconds === undefined) return context.html(renderRefusedAppPage(reason), 400);
+      context.header("retry-after", String(retryAfterSeconds));
+      return context.text(formatWait(retryAfterSeconds), 429);
+    }
+  }
+}
+
+async function showConsent(
+  people: PeopleServices,
+  context: PageContext,
+  asked: ConsentRequest | undefined,
+  error?: string,
+): Promise<Response> {
+  if (!asked) {
+    const signedIn = await findSignedIn(people, context);
+    return signedIn ? context.html(renderExpiredConsentPage(signedIn.user), 404) : redirectToSignIn(context);
+  }
+  const { user, name, clientId, hasDocument, redirectUri, scopes } = asked;
+  const allowed = getUserScopes(user);
+  const grantable = new Set(scopes.filter((scope) => allowed.has(scope)));
+  const page = renderConsentPage({
+    user,
+    organisation: await people.findOrganisation(user.businessId),
+    app: name,
+    host: hasDocument ? new URL(clientId).host : undefined,
+    redirectUri,
+    groups: listScopeGroups(grantable),
+    isReduced: grantable.size < scopes.length,
+    path: context.req.path,
+    idleDays: appIdleDays,
+    error,
+  });
+  // Browsers apply the policy of a form's page to where its answer leads too.
+  const policy = pageHeaders["content-security-policy"]?.replace(
+    "form-action 'self'",
+    `form-action 'self' ${getFormTarget(redirectUri)}`,
+  );
+  return context.html(page, error === undefined ? 200 : 422, { "content-security-policy": policy ?? "" });
+}
+
+/** Returns the origin of an address, or the scheme of an installed program's. */
+function getFormTarget(redirectUri: string): string {
+  const { origin, protocol } = new URL(redirectUri);
+  return origin === "null" ? protocol : origin;
+}
+
+function addConnectedAppRoutes(app: PeopleApp, people: PeopleServices, appAdmin: AppAdmin): void {
+  app.get("/connected-apps", async (context) => {
+    const signedIn = await findSignedIn(people, context);
+    if (!signedIn) return redirectToSignIn(context);
+    const { user } = signedIn;
+    const done = context.req.query("done") === undefined ? undefined : "The connection has ended.";
+    return context.html(renderConnectedAppsPage({ user, apps: await appAdmin.list(user), done }));
+  });
+
+  app.post("/connected-apps/:connectionId/end", async (context) => {
+    const signedIn = await findSignedIn(people, context);
+    if (!signedIn) return redirectToSignIn(context);
+    await appAdmin.end(signedIn.user, context.req.param("connectionId"));
+    return context.redirect("/connected-apps?done=ended", 303);
+  });
+}

@@ -1,0 +1,474 @@
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { describe, expect, onTestFinished, test as plainTest } from "vitest";
+import { sensitiveScope } from "../../src/contract/access/scopes.ts";
+import { appIdleDays, maxAttempts } from "../../src/identity/limits.ts";
+import { send } from "../support/clients/raw-http.ts";
+import { selfSigned } from "../support/servers/certificate.ts";
+import { listTools, postMcp, toolNames } from "../support/servers/gateway.ts";
+import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
+import { type BrowserSession, openAs } from "./browser-session.ts";
+import { allow, callback, decide, openConsent, TestApp } from "./test-app.ts";
+
+/** Connects a new app that may read. */
+async function connectApp(server: TestServer, groups: readonly string[] = ["read"]) {
+  const browser = await openAs(server);
+  const app = new TestApp();
+  const client = await app.connect(browser.origin, (asked) => allow(browser, asked, ...groups));
+  return { browser, app, client, call: () => postMcp(server, app.stored?.access_token, listTools) };
+}
+
+/** Sends a form of an app to an endpoint of the authorization server. */
+async function sendForm({ origin }: { readonly origin: string }, endpoint: string, fields: Record<string, string>) {
+  const answer = await fetch(`${origin}/auth/oauth2/${endpoint}`, {
+    method: "POST",
+    body: new URLSearchParams(fields),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text.startsWith("{") ? JSON.parse(text) : text };
+}
+
+const getRefresh = ({ information, stored }: TestApp, token = stored?.refresh_token ?? "") => ({
+  grant_type: "refresh_token",
+  refresh_token: token,
+  client_id: information?.client_id ?? "",
+});
+
+async function readAudit({ app, businessId }: TestServer, action: string) {
+  const { rows } = await app.store.reader(businessId).pageAudit({ entityType: "app" }, { limit: 100 });
+  return rows.filter((row) => row.action === action);
+}
+
+describe("an app that registers", () => {
+  test("connects with nothing but the address, lists the tools and calls one", async ({ server }) => {
+    await server.seed.program({ name: "Seen by the app" });
+    const { client, app, browser } = await connectApp(server);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toContain("list_programs");
+    expect(names).not.toContain("update_program");
+    expect(JSON.stringify(await client.callTool({ name: "list_programs", arguments: {} }))).toContain(
+      "Seen by the app",
+    );
+
+    await server.app.pipeline.flush();
+    const user = await server.app.store.users.findByEmail("olga@example.org");
+    const [connected] = await readAudit(server, "app.connected");
+    expect(connected).toMatchObject({ actorType: "user", actorId: user?.userId });
+    const { rows } = await server.app.store
+      .reader(server.businessId)
+      .pageAudit({ action: "program.listed" }, { limit: 9 });
+    expect(rows[0]).toMatchObject({ actorType: "user", actorId: user?.userId, tokenId: connected?.entityId });
+    const page = (await browser.open("/connected-apps")).text;
+    expect(page).toContain("Test &lt;b&gt;app&lt;/b&gt;");
+    expect(
+      JSON.stringify(await server.app.store.users.database.selectFrom("oauthAccessTokens").selectAll().execute()),
+    ).not.toContain(app.stored?.access_token);
+  });
+
+  test("works beside access tokens, and reaches MCP alone", async ({ server }) => {
+    const { app, call } = await connectApp(server);
+    expect((await call()).status).toBe(200);
+    expect((await postMcp(server, await server.token(), listTools)).status).toBe(200);
+    const headers = { authorization: `Bearer ${app.stored?.access_token}` };
+    expect((await send(`${server.origin}/integrations/v1/programs`, { headers })).status).toBe(401);
+  });
+
+  test("asks for more when a call needs it, and gets what the person then allows", async ({ server }) => {
+    const program = await server.seed.program({ name: "Before" });
+    const { client, app } = await connectApp(server);
+    const change = {
+      name: "call_tool",
+      arguments: { name: "update_program", arguments: { programId: program.programId, version: 0, name: "After" } },
+    };
+    app.asked = undefined;
+    await expect(client.callTool(change)).rejects.toThrow();
+    const asked = app.asked as URL | undefined;
+    expect(asked?.searchParams.get("scope")).toContain("programs:write");
+  });
+});
+
+describe("the page of consent", () => {
+  test("shows who asks for what, and has reading chosen alone", async ({ server }) => {
+    const browser = await openAs(server, { seesSensitive: true });
+    const { app } = await askOnce(browser);
+    const { text, headers } = await openConsent(browser, app);
+    expect(text).toContain("Test &lt;b&gt;app&lt;/b&gt;");
+    expect(text).toContain(server.businessId);
+    expect(text).toContain(`${appIdleDays} days`);
+    const boxes = [...text.matchAll(/<input\s+type="checkbox"\s+name="group"\s+value="(\w+)"\s*(checked)?/g)];
+    expect(boxes.map(([, name, checked]) => [name, checked === "checked"])).toEqual([
+      ["read", true],
+      ["change", false],
+      ["send", false],
+      ["export", false],
+    ]);
+    expect(headers.get("content-security-policy")).toContain(`form-action 'self' ${new URL(callback).origin}`);
+  });
+
+  test("grants at most what the person may do, now and later", async ({ server }) => {
+    const owner = await openAs(server);
+    const viewer = await openAs(server, { email: "vera@example.org", role: "viewer" });
+    const { app } = await askOnce(viewer, `programs:read programs:write ${sensitiveScope}`);
+    const { path, text } = await openConsent(viewer, app);
+    expect(text).not.toMatch(/value="(change|sensitive)"/);
+    expect(text).toContain("which your own rights do not include");
+    expect((await viewer.submit(path, { decision: "connect", group: "change" })).headers.get("location")).toContain(
+      "error=access_denied",
+    );
+    expect((await owner.open("/connected-apps")).text).toContain("You have connected no app.");
+  });
+
+  test("belongs to the session that was asked, and is answered once", async ({ server }) => {
+    const browser = await openAs(server);
+    const other = await openAs(server, { email: "eve@example.org" });
+    const { app } = await askOnce(browser);
+    const { path } = await openConsent(browser, app);
+    const form = { decision: "connect", group: "read" };
+    expect((await other.open(path)).status).toBe(404);
+    expect((await other.submit(path, form)).status).toBe(404);
+    expect((await browser.submit(path, form, { origin: "https://evil.example" })).status).toBe(403);
+    expect((await browser.submit(path, { decision: "connect" })).status).toBe(422);
+    expect((await browser.submit(path, form)).headers.get("location")).toContain("code=");
+    expect((await browser.submit(path, form)).status).toBe(404);
+    expect((await browser.open(path)).status).toBe(404);
+    // An app that was connected before is asked for again: it cannot prove that it is the same.
+    expect((await openConsent(browser, app)).text).toContain("What the app may do");
+  });
+
+  test("answers a refusal to the app, and connects nothing", async ({ server }) => {
+    const browser = await openAs(server);
+    const { app } = await askOnce(browser);
+    const { path } = await openConsent(browser, app);
+    const answer = new URL((await browser.submit(path, { decision: "decline" })).headers.get("location") ?? "");
+    expect(Object.fromEntries(answer.searchParams)).toMatchObject({
+      error: "access_denied",
+      state: "s",
+      iss: `${browser.origin}/auth`,
+    });
+    expect(await readAudit(server, "app.connected")).toEqual([]);
+  });
+});
+
+/** Registers an app, and returns the address at which it asks. */
+async function askOnce(browser: BrowserSession, scope = "programs:read programs:write emails:write exports:write") {
+  const registered = await register(browser.origin);
+  const query = {
+    response_type: "code",
+    client_id: registered.body.client_id,
+    redirect_uri: callback,
+    scope,
+    state: "s",
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+    resource: `${browser.origin}/mcp`,
+  };
+  return { clientId: registered.body.client_id, query, app: toAsked(browser, query) };
+}
+
+const verifier = "v".repeat(50);
+const challenge = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(verifier))).toString("base64url");
+
+function toAsked({ origin }: { readonly origin: string }, query: Record<string, string>): URL {
+  return new URL(`${origin}/auth/oauth2/authorize?${new URLSearchParams(query)}`);
+}
+
+async function register(origin: string, metadata: Record<string, unknown> = {}) {
+  const body = {
+    client_name: "Test <b>app</b>",
+    redirect_uris: [callback],
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code", "refresh_token"],
+    ...metadata,
+  };
+  const answer = await fetch(`${origin}/auth/oauth2/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) };
+}
+
+describe("a request for authorization", () => {
+  test.for<[string, Record<string, string | undefined>]>([
+    ["without PKCE", { code_challenge: undefined, code_challenge_method: undefined }],
+    ["with a plain challenge", { code_challenge_method: "plain" }],
+    ["for another resource", { resource: "https://other.example/mcp" }],
+    ["for an unknown scope", { scope: "everything" }],
+    ["for a token in the answer", { response_type: "token" }],
+  ])("is refused %s", async ([, change], { server }) => {
+    const browser = await openAs(server);
+    const { query } = await askOnce(browser);
+    const answer = await openChanged(browser, query, change);
+    expect(answer.headers.get("location") ?? "").not.toMatch(/\/connect\/|code=/);
+    expect([303, 400]).toContain(answer.status);
+  });
+
+  test.for<[string, Record<string, string | undefined>]>([
+    ["another address", { redirect_uri: "https://evil.example/callback" }],
+    ["another path", { redirect_uri: "http://127.0.0.1:33418/other" }],
+    ["another host of this machine", { redirect_uri: "http://localhost:33418/callback" }],
+    ["a longer address", { redirect_uri: `${callback}/../x` }],
+    ["an unknown app", { client_id: "ocl_unknown" }],
+  ])("never sends a browser to %s", async ([, change], { server }) => {
+    const browser = await openAs(server);
+    const { query } = await askOnce(browser);
+    const answer = await openChanged(browser, query, change);
+    expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
+    expect(answer.text).toContain("This app cannot be connected");
+  });
+
+  test("accepts any port of this machine for an installed app", async ({ server }) => {
+    const browser = await openAs(server);
+    const { query } = await askOnce(browser);
+    const answer = await openChanged(browser, query, { redirect_uri: "http://127.0.0.1:50123/callback" });
+    expect(answer.headers.get("location")).toMatch(/^\/connect\//);
+  });
+
+  test("leads a visitor through signing in, and answers alike whether or not there are accounts", async ({
+    server,
+  }) => {
+    const browser = await openAs(server);
+    const { query } = await askOnce(browser);
+    await browser.submit("/sign-out");
+    const answer = await openChanged(browser, query, {});
+    expect(answer.headers.get("location")).toMatch(/^\/sign-in\?next=%2Fauth%2Foauth2%2Fauthorize/);
+  });
+
+  function openChanged(
+    browser: BrowserSession,
+    query: Record<string, string>,
+    change: Record<string, string | undefined>,
+  ) {
+    const changed = Object.entries({ ...query, ...change }).filter(([, value]) => value !== undefined);
+    const { pathname, search } = toAsked(browser, Object.fromEntries(changed) as Record<string, string>);
+    return browser.open(`${pathname}${search}`);
+  }
+});
+
+describe("a code", () => {
+  async function getCode(browser: BrowserSession) {
+    const { clientId, app } = await askOnce(browser);
+    const { path } = await openConsent(browser, app);
+    const code = (await decide(browser, path, ["read"])).searchParams.get("code") ?? "";
+    const form = {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: callback,
+      client_id: clientId,
+      code_verifier: verifier,
+    };
+    return { form, clientId };
+  }
+
+  test("is exchanged once; a second exchange ends what the first one gave", async ({ server }) => {
+    const browser = await openAs(server);
+    const { form } = await getCode(browser);
+    const first = await sendForm(browser, "token", form);
+    expect(first.body).toMatchObject({ token_type: "Bearer", scope: "programs:read offline_access" });
+    expect((await postMcp(server, first.body.access_token, listTools)).status).toBe(200);
+    expect((await sendForm(browser, "token", form)).body.error).toBe("invalid_grant");
+    expect((await postMcp(server, first.body.access_token, listTools)).status).toBe(401);
+  });
+
+  test.for<[string, Record<string, string>]>([
+    ["with another verifier", { code_verifier: "w".repeat(50) }],
+    ["without a verifier", { code_verifier: "" }],
+    ["for another redirect address", { redirect_uri: "http://127.0.0.1:1/callback" }],
+    ["for another resource", { resource: "https://other.example/mcp" }],
+  ])("is not exchanged %s", async ([, change], { server }) => {
+    const browser = await openAs(server);
+    const { form } = await getCode(browser);
+    const answer = await sendForm(browser, "token", { ...form, ...change });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.body.access_token).toBeUndefined();
+  });
+
+  test("is not exchanged by another app into which it was injected", async ({ server }) => {
+    const browser = await openAs(server);
+    const [victim, attacker] = [await getCode(browser), await getCode(browser)];
+    const answer = await sendForm(browser, "token", { ...victim.form, client_id: attacker.clientId });
+    expect([answer.status, answer.body.error]).toEqual([400, "invalid_grant"]);
+  });
+});
+
+describe("what an app got", () => {
+  test("is renewed with a new refresh token each time; an old one that is used again ends it all", async ({
+    server,
+  }) => {
+    const { app, call } = await connectApp(server);
+    const before = app.stored;
+    const renewed = await sendForm(server, "token", getRefresh(app));
+    expect(renewed.status).toBe(200);
+    expect(renewed.body.refresh_token).not.toBe(before?.refresh_token);
+    expect((await postMcp(server, renewed.body.access_token, listTools)).status).toBe(200);
+    expect((await sendForm(server, "token", getRefresh(app, before?.refresh_token))).body.error).toBe("invalid_grant");
+    expect((await postMcp(server, renewed.body.access_token, listTools)).status).toBe(401);
+    expect((await call()).status).toBe(401);
+    expect((await sendForm(server, "token", getRefresh(app, renewed.body.refresh_token))).body.error).toBe(
+      "invalid_grant",
+    );
+  });
+
+  test("ends with one click of the person, from the next call on, and with no other person's", async ({ server }) => {
+    const { browser, app, call } = await connectApp(server);
+    const stranger = await openAs(server, { email: "eve@example.org" });
+    const [, path = ""] =
+      /action="(\/connected-apps\/[^"]+\/end)"/.exec((await browser.open("/connected-apps")).text) ?? [];
+    await stranger.submit(path);
+    expect((await call()).status).toBe(200);
+    expect((await browser.submit(path)).headers.get("location")).toBe("/connected-apps?done=ended");
+    expect((await call()).status).toBe(401);
+    expect((await sendForm(server, "token", getRefresh(app))).body.error).toBe("invalid_grant");
+    expect((await browser.open("/connected-apps")).text).toContain("You have connected no app.");
+    expect(await readAudit(server, "app.disconnected")).toHaveLength(1);
+  });
+
+  test("ends when the app revokes it", async ({ server }) => {
+    const { app, call } = await connectApp(server);
+    const client_id = app.information?.client_id ?? "";
+    const revoked = await sendForm(server, "revoke", { token: app.stored?.refresh_token ?? "", client_id });
+    expect(revoked.status).toBe(200);
+    expect((await call()).status).toBe(401);
+    expect((await sendForm(server, "token", getRefresh(app))).body.error).toBe("invalid_grant");
+  });
+
+  test("shrinks with the person's role, and ends with the account", async ({ server }) => {
+    const { app, call } = await connectApp(server, ["read", "change"]);
+    const { users } = server.app.store;
+    const user = await users.findByEmail("olga@example.org");
+    const listNames = () => toolNames(server, app.stored?.access_token ?? "");
+    expect(await listNames()).toContain("update_program");
+    await users.update(user?.userId ?? "", { role: "viewer" });
+    expect(await listNames()).not.toContain("update_program");
+    await users.update(user?.userId ?? "", { disabledAt: server.clock.now().toISOString() });
+    expect((await call()).status).toBe(401);
+  });
+
+  test("ends with its time", async ({ server }) => {
+    const { call } = await connectApp(server);
+    server.clock.advance(365 * 86_400_000);
+    expect((await call()).status).toBe(401);
+  });
+});
+
+describe("registration", () => {
+  test.for<[string, unknown]>([
+    ["an address without encryption", ["http://app.example/callback"]],
+    ["a script", ["javascript:alert(1)"]],
+    ["data", ["data:text/html,x"]],
+    ["a fragment", ["https://app.example/#x"]],
+    ["no address", []],
+  ])("refuses %s", async ([, redirect_uris], { server }) => {
+    const answer = await register(server.origin, { redirect_uris });
+    expect([answer.status, answer.body.error]).toEqual([400, "invalid_redirect_uri"]);
+  });
+
+  test("keeps nothing but what is used", async ({ server }) => {
+    const { status, body } = await register(server.origin, {
+      logo_uri: "https://x.example/",
+      jwks_uri: "https://x.example/",
+      skip_consent: true,
+    });
+    expect([status, body.logo_uri, body.jwks_uri, body.skip_consent]).toEqual([201, undefined, undefined, undefined]);
+  });
+
+  test("is limited for each network address, and forgets apps that no one connects", async ({ server }) => {
+    await connectApp(server);
+    for (let made = 1; made < maxAttempts.registration; made++)
+      expect((await register(server.origin)).status).toBe(201);
+    const refused = await register(server.origin);
+    expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
+    const { database } = server.app.store.users;
+    const count = async () => (await database.selectFrom("oauthClients").selectAll().execute()).length;
+    expect(await count()).toBe(maxAttempts.registration);
+    await server.app.store.apps.evictClients(5);
+    expect(await count()).toBe(6);
+    server.clock.advance(7 * 86_400_000);
+    await server.app.retention?.sweep();
+    expect(await count()).toBe(1);
+  });
+});
+
+describe("an app with a metadata document", () => {
+  plainTest("connects without registering, and is shown with its host", async () => {
+    const { server, close } = await openTestServer({ PROGRAMME_WEBHOOK_LOOPBACK: "on" });
+    onTestFinished(close);
+    const documents = await openDocuments();
+    const browser = await openAs(server);
+    const app = new TestApp({ documentUrl: documents.publish("/app.json") });
+    const client = await app.connect(browser.origin, async (asked) => {
+      expect(asked.searchParams.get("client_id")).toBe(app.clientMetadataUrl);
+      const { path, text } = await openConsent(browser, asked);
+      expect(text).toContain(`<strong>${new URL(documents.origin).host}</strong> publishes this app.`);
+      return decide(browser, path, ["read"]);
+    });
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+    expect(documents.getCount()).toBe(1);
+    expect((await browser.open("/connected-apps")).text).toContain(new URL(documents.origin).host);
+    expect((await sendForm(server, "token", getRefresh(app))).status).toBe(200);
+  });
+
+  plainTest.for<[string, Record<string, unknown> | string]>([
+    ["names another address", { client_id: "https://other.example/app.json" }],
+    ["has a secret", { token_endpoint_auth_method: "client_secret_basic" }],
+    ["leads elsewhere", { redirect_uris: ["http://app.example/callback"] }],
+    ["is too large", { padding: "x".repeat(20_000) }],
+    ["is not JSON", "<html>"],
+  ])("is refused if the document %s", async ([, content]) => {
+    const { server, close } = await openTestServer({ PROGRAMME_WEBHOOK_LOOPBACK: "on" });
+    onTestFinished(close);
+    const documents = await openDocuments();
+    const browser = await openAs(server);
+    const { query } = await askOnce(browser);
+    const { pathname, search } = toAsked(browser, { ...query, client_id: documents.publish("/app.json", content) });
+    const answer = await browser.open(`${pathname}${search}`);
+    expect([answer.status, documents.getCount()]).toEqual([400, 1]);
+  });
+
+  plainTest("is not fetched from a private address, and not without limit", async () => {
+    const { server, close } = await openTestServer();
+    onTestFinished(close);
+    const documents = await openDocuments();
+    const browser = await openAs(server);
+    const { query } = await askOnce(browser);
+    const ask = (path: string) => {
+      const { pathname, search } = toAsked(browser, { ...query, client_id: documents.publish(path) });
+      return browser.open(`${pathname}${search}`);
+    };
+    for (let made = 0; made < maxAttempts.document; made++) expect((await ask(`/${made}.json`)).status).toBe(400);
+    expect((await ask("/more.json")).status).toBe(429);
+    expect(documents.getCount()).toBe(0);
+  });
+});
+
+/** Serves metadata documents over https, with an authority that this process trusts. */
+async function openDocuments() {
+  const pair = selfSigned({ names: ["localhost"], addresses: [[127, 0, 0, 1]] });
+  const trusted = getCACertificates("default");
+  setDefaultCACertificates([...trusted, pair.cert]);
+  const contents = new Map<string, Record<string, unknown> | string>();
+  let count = 0;
+  const documents = createServer(pair, ({ url = "" }, response) => {
+    count++;
+    const content = contents.get(url);
+    response
+      .setHeader("content-type", "application/json")
+      .end(typeof content === "string" ? content : JSON.stringify(content));
+  });
+  await new Promise<void>((resolve) => documents.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    setDefaultCACertificates(trusted);
+    documents.close();
+  });
+  const origin = `https://localhost:${(documents.address() as AddressInfo).port}`;
+  return {
+    origin,
+    getCount: () => count,
+    publish(path: string, content: Record<string, unknown> | string = {}) {
+      const own = { client_id: origin + path, client_name: "Documented app", redirect_uris: [callback] };
+      contents.set(path, typeof content === "string" ? content : { ...own, ...content });
+      return origin + path;
+    },
+  };
+}
