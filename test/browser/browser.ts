@@ -40,12 +40,12 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 /** Writes screenshots of a page in light and in dark to `PROGRAMME_TEST_SCREENSHOTS`, if that names a folder. */
-export async function takeScreenshots(page: Page, name: string): Promise<void> {
+export async function takeScreenshots(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   const folder = screenshots;
   if (folder === undefined) return;
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: `${folder}/${name}-${colorScheme}.png`, fullPage: true });
+    await page.screenshot({ path: `${folder}/${name}-${colorScheme}.png`, fullPage });
   }
   await page.emulateMedia({ colorScheme: "light" });
 }

@@ -197,10 +197,13 @@ function renderHistory(submissionId: string, { changes, olderAt }: History) {
   return html`${renderRecords(table)}${older ? html`<p><a href="${older}#history">Older changes</a></p>` : ""}`;
 }
 
+/** Changes with more fields are shown when they are opened. */
+const maxOpenFields = 3;
+
 /** Renders changed fields. Personal ones have no values. */
 function renderChanges(fields: History["changes"][number]["fields"]) {
   if (fields.length === 0) return "–";
-  return html`<ul class="changes">
+  const list = html`<ul class="changes">
     ${fields.map(
       ({ path, from, to }) =>
         html`<li>
@@ -208,4 +211,9 @@ function renderChanges(fields: History["changes"][number]["fields"]) {
         </li>`,
     )}
   </ul>`;
+  if (fields.length <= maxOpenFields) return list;
+  return html`<details>
+    <summary>${fields.length} fields</summary>
+    ${list}
+  </details>`;
 }
