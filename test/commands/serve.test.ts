@@ -34,6 +34,10 @@ describe("the start message of a server", () => {
       "  Hooks https://mcp.example.org/webhooks/crm",
       "  Hooks https://mcp.example.org/webhooks/shop",
       "",
+      // Calls on a remote service are approved in this program's own pages.
+      expect.stringMatching(/^The first account for people/),
+      expect.stringMatching(/^ {2}https:\/\/mcp\.example\.org\/join\/\w+$/),
+      "",
     ]);
   });
 

@@ -26,7 +26,9 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
     const { key, entry } = await caller("crm", { scopes: granted });
     await admit(entry);
     // A gateway accepts no product token at MCP, but the interface behind it does.
-    const direct = behind === "remote" ? server.app : await openRemote(server.origin, {}, { clock: server.clock });
+    const settings = { PROGRAMME_SCOPES: granted.join(",") };
+    const direct =
+      behind === "remote" ? server.app : await openRemote(server.origin, settings, { clock: server.clock });
     if (behind === "embedded") onTestFinished(() => direct.close());
     const reference = await (clients["2026-07-28 over stdio"] as Connect)(
       { ...server, app: direct },

@@ -38,7 +38,10 @@ async function answerBatch(
 ): Promise<AnsweredCall> {
   const args = readBatchArguments(rawArgs);
   const calls = args.calls.map((given, index) => prepareBatchCall(session, context, requestId, given, index + 1));
-  const confirmedCall = await describeConfirmedCall(session, "run_batch", [args.calls, args.stopOnError ?? false]);
+  const confirmedCall = await describeConfirmedCall(session, session, "run_batch", [
+    args.calls,
+    args.stopOnError ?? false,
+  ]);
   let agreement = await readAgreement(session, context, confirmedCall, args);
   if (agreement && !isAgreement(agreement)) return toAnsweredCall(agreement);
   let except = parsePositions(agreement?.except ?? "");

@@ -2,7 +2,7 @@ import { isApprovalId } from "../../approvals/approvals.ts";
 import { type Scope, sensitiveScope } from "../../contract/access/scopes.ts";
 import { problem } from "../../contract/errors.ts";
 import { type CallName, operations } from "../../contract/index.ts";
-import type { Answer, DryRunResult, Failure, UpstreamCall } from "../../upstream/port.ts";
+import type { Answer, DryRunResult, Failure, RequestCaller, UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
 import type { ConfirmationPolicy, ToolContext, ToolSession } from "../session.ts";
 import type { ResolvedWrite } from "../writes/resolved-write.ts";
@@ -56,7 +56,7 @@ export async function withConfirmation(
   const wording = await findWording(session, call);
   if (wording === undefined) return upstream.call(call);
   if (typeof wording !== "string") return wording;
-  const confirmedCall = await describeConfirmedCall(session, call.operation, write.given);
+  const confirmedCall = await describeConfirmedCall(session, call, call.operation, write.given);
   const agreement =
     (await readAgreement(session, context, confirmedCall, given)) ??
     (await askForConfirmation(session, context, write, confirmedCall, wording, given));
@@ -69,10 +69,15 @@ export async function withConfirmation(
   return isAgreement(asked) ? answer : asked;
 }
 
-/** Describes a call of the session's caller, so that a confirmation is valid for nothing else. */
-export async function describeConfirmedCall(session: ToolSession, tool: string, args: unknown): Promise<ConfirmedCall> {
-  const { caller, realm, holder } = await getIdentity(session.upstream, session);
-  const tenant = await session.confirmation.approvals.findTenant(realm);
+/** Describes a call of a caller, so that a confirmation is valid for nothing else. */
+export async function describeConfirmedCall(
+  { upstream, confirmation }: ToolSession,
+  from: RequestCaller,
+  tool: string,
+  args: unknown,
+): Promise<ConfirmedCall> {
+  const { caller, realm, holder } = await getIdentity(upstream, from);
+  const tenant = await confirmation.approvals.findTenant(realm);
   return { tool, args, caller, tenant, tokenId: holder?.tokenId };
 }
 
