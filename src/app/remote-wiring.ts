@@ -50,6 +50,7 @@ export function connectRemoteProduct(config: Config, baseUrl: string, local: Cor
   const { client, upstream, circuitBreaker } = connectRemote(config, baseUrl, local);
   const { origin } = new URL(baseUrl);
   const { byWebhook, byRealm } = createTokenLogs(config, origin, (sha256) => getRealm(origin, sha256));
+  if (!config.hasEvents) return { upstream, webhooks: byWebhook, circuitBreaker, close: () => client.close() };
   const receiving = createWebhookEventUpstream(upstream, {
     logOf: (realm) => byRealm.get(realm),
     list: (name, held, input) => list_events({ store: local.store.reader(name), caller: { scopes: held } }, input),
@@ -60,7 +61,7 @@ export function connectRemoteProduct(config: Config, baseUrl: string, local: Cor
     await receiving.close();
     await client.close();
   };
-  return { upstream: config.hasEvents ? receiving : upstream, webhooks: byWebhook, circuitBreaker, close };
+  return { upstream: receiving, webhooks: byWebhook, circuitBreaker, close };
 }
 
 function readCertificates(file: string): string {
