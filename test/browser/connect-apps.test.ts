@@ -1,0 +1,62 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { invite, password } from "../identity/browser-session.ts";
+import { TestApp } from "../identity/test-app.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
+import { expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+
+/** Listens where an installed app does, and returns the first address that a browser opens there. */
+async function listenForAnswer() {
+  const { promise, resolve } = Promise.withResolvers<URL>();
+  const listener = createServer(({ url = "/" }, response) => {
+    response.end("You can close this page.");
+    resolve(new URL(url, "http://127.0.0.1"));
+  });
+  await new Promise<void>((done) => listener.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void listener.close());
+  return { redirectUrl: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`, answered: promise };
+}
+
+test("a person signs in, allows an app that has nothing but the address, and ends it", async () => {
+  const [browser, { server, close }] = await Promise.all([launchBrowser(), openTestServer()]);
+  onTestFinished(async () => {
+    await browser.close();
+    await close();
+  });
+  await server.seed.program({ name: "Seen by the app" });
+  const origin = server.origin.replace("127.0.0.1", "localhost");
+  const page = await openPage(browser);
+  const secret = await invite(server, { email: "olga@example.org", role: "owner" });
+  await page.goto(`${origin}/join/${secret}`);
+  await page.fill("#name", "Olga Owner");
+  await page.fill("#password", password);
+  await page.fill("#repeated", password);
+  await page.press("#repeated", "Enter");
+  await page.waitForURL(`${origin}/account`);
+  await page.context().clearCookies();
+
+  const { redirectUrl, answered } = await listenForAnswer();
+  const app = new TestApp({ redirectUrl });
+  const client = await app.connect(origin, async (asked) => {
+    await page.goto(asked.href);
+    await page.fill("#email", "olga@example.org");
+    await page.fill("#password", password);
+    await page.press("#password", "Enter");
+    await page.waitForURL(/\/connect\//);
+    await expectAccessible(page);
+    await takeScreenshots(page, "consent");
+    await page.click("button[value=connect]");
+    return answered;
+  });
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("list_programs");
+  expect(JSON.stringify(await client.callTool({ name: "list_programs", arguments: {} }))).toContain("Seen by the app");
+
+  await page.goto(`${origin}/connected-apps`);
+  await expectAccessible(page);
+  await takeScreenshots(page, "connected-apps");
+  await page.click("button:has-text('End')");
+  await page.waitForURL(/done=ended/);
+  app.stored = undefined;
+  await expect(client.listTools()).rejects.toThrow();
+});
