@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished } from "vitest";
 import { maxApprovalStreams } from "../../src/transport/console/approval-stream.ts";
 import { BrowserSession, openAs } from "../identity/browser-session.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
-import { type TestServer, test } from "../support/servers/test-server.ts";
+import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
 
 const hostile = '=HYPERLINK("https://collector.example.net") <script>alert(1)</script>';
 
@@ -34,11 +34,28 @@ async function seedProgram({ seed }: TestServer) {
   return { programId, submissionId, unscreened, round, base: `/programmes/${programId}` };
 }
 
+function formatCookies({ cookies }: BrowserSession): string {
+  return [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+}
+
 /** Fetches a file with a browser's cookies. */
 async function download(browser: BrowserSession, path: string) {
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const answer = await fetch(`${browser.origin}${path}`, { headers: { cookie } });
+  const answer = await fetch(`${browser.origin}${path}`, { headers: { cookie: formatCookies(browser) } });
   return { headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+/** Opens the stream of approvals. `readText` returns what comes next, or undefined at its end. */
+async function openStream(browser: BrowserSession) {
+  const headers = { cookie: formatCookies(browser) };
+  const { status, body } = await fetch(`${browser.origin}/live/approvals`, { headers });
+  const reader = body?.getReader();
+  return {
+    status,
+    async readText() {
+      const { value } = (await reader?.read()) ?? {};
+      return value && Buffer.from(value).toString();
+    },
+  };
 }
 
 /** Returns the text of a file in a ZIP archive. */
@@ -182,17 +199,25 @@ describe("the console", () => {
     }
   });
 
-  test("streams waiting approvals to a bounded number of pages, until the server closes", async ({ server }) => {
+  test("streams waiting approvals until the person signs out or the server closes", async () => {
+    const { server, close } = await openTestServer();
+    const [leaving, staying] = await Promise.all([
+      openAs(server, { role: "staff" }),
+      openAs(server, { email: "sam@example.org", role: "staff" }),
+    ]);
+    const streams = await Promise.all([leaving, staying].map(openStream));
+    for (const stream of streams) expect(await stream.readText()).toContain("Nothing waits for approval.");
+    await leaving.submit("/sign-out");
+    while ((await streams[0]?.readText()) !== undefined);
+    await close();
+    while ((await streams[1]?.readText()) !== undefined);
+  });
+
+  test("keeps a bounded number of streams open", async ({ server }) => {
     const staff = await openAs(server, { role: "staff" });
-    const cookie = [...staff.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const open = () => fetch(`${staff.origin}/live/approvals`, { headers: { cookie } });
-    const stream = await open();
-    expect(stream.headers.get("content-type")).toBe("text/event-stream");
-    const reader = stream.body?.getReader();
-    const { value } = (await reader?.read()) ?? {};
-    expect(Buffer.from(value ?? []).toString()).toContain("Nothing waits for approval.");
-    expect(maxApprovalStreams).toBeLessThanOrEqual(100);
-    await reader?.cancel();
+    const streams = await Promise.all(Array.from({ length: maxApprovalStreams }, () => openStream(staff)));
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await openStream(staff)).status).toBe(503);
   });
 
   test("has no records with a remote service, and says so", async ({ server }) => {
