@@ -1,9 +1,7 @@
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { serviceUrl } from "../config/values.ts";
 import { findMissingScopes, type Scope, scopes } from "../contract/access/scopes.ts";
 import { operations } from "../contract/index.ts";
-import { isLoopback } from "../lib/http/loopback.ts";
 import { listOfferedTools } from "../tools/catalog/tool-availability.ts";
 import { getIssuer } from "../transport/auth/authorization-server.ts";
 import { createCallerResolver } from "../transport/auth/caller-resolver.ts";
@@ -13,6 +11,7 @@ import { createProtectedResource, type FindResource } from "../transport/auth/pr
 import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
 import { createGatewayUpstream } from "../upstream/gateway.ts";
 import type { Upstream } from "../upstream/port.ts";
+import { getMcpAddress, hasAuthorizationServer } from "./authorization.ts";
 import type { CoreServices } from "./core-services.ts";
 
 /** Resolves the callers of MCP over HTTP, and the upstream that they call. */
@@ -55,17 +54,6 @@ export function connectCallers(
     issuer,
     resource,
   };
-}
-
-/** Returns whether people can connect apps: unless others issue the tokens, at an address that no one can read along. */
-export function hasAuthorizationServer({ baseUrl, gatewayKeys, oauth, publicUrl, host }: Config): boolean {
-  const isSafe = publicUrl === undefined ? isLoopback(host) : serviceUrl.schema.safeParse(publicUrl).success;
-  return baseUrl === undefined && gatewayKeys === undefined && !oauth && isSafe;
-}
-
-/** Returns the address of MCP, for a client that reaches this server at an origin. */
-export function getMcpAddress({ publicUrl }: Pick<Config, "publicUrl">, origin: string): string {
-  return `${publicUrl ?? origin}/mcp`;
 }
 
 /** Returns how clients find out who issues their tokens. */

@@ -6,7 +6,8 @@ import { createOpenapiDocument } from "../transport/rest/openapi.ts";
 import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { connectAdmin, type ManagedParts } from "./admin-wiring.ts";
-import { type CallerCheck, type Callers, connectCallerCheck, hasAuthorizationServer } from "./callers.ts";
+import { hasAuthorizationServer } from "./authorization.ts";
+import { type CallerCheck, type Callers, connectCallerCheck } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
 import { createWebhookReceiver } from "./webhook-receiver.ts";
 

@@ -9,7 +9,7 @@ import type { PeopleServices } from "../transport/people/browser-request.ts";
 import { createAddressGuard } from "../webhooks/address-guard.ts";
 import { createDocumentFetcher } from "../webhooks/fetch-document.ts";
 import { resolveName } from "../webhooks/safe-connector.ts";
-import { getMcpAddress, hasAuthorizationServer } from "./callers.ts";
+import { getMcpAddress, hasAuthorizationServer } from "./authorization.ts";
 import type { CoreServices } from "./core-services.ts";
 import { loadFirstBusiness } from "./first-business.ts";
 
