@@ -1,5 +1,6 @@
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { cacheMs } from "../src/app/readiness.ts";
+import { noticeIntervalMs } from "../src/approvals/notifier.ts";
 import { settings, table } from "../src/config/table.ts";
 import { limits } from "../src/contract/access/limits.ts";
 import { defaultLimit, maxLimit } from "../src/contract/definition/page.ts";
@@ -144,6 +145,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "the link does not work",
     ],
     ["Lifetime of the link for the first account", time(firstLinkHours * 3_600_000), "the next start prints another"],
+    ["Messages of new approvals to one person", `one in ${time(noticeIntervalMs)}`, "the next message covers them"],
     ["A form's body", bytes(maxFormBytes), "413"],
   ],
   "HTTP, all callers together": [

@@ -2,6 +2,7 @@ import type { Config } from "../config/load.ts";
 import type { ExportWorker } from "../exports/worker.ts";
 import type { Log } from "../lib/log.ts";
 import type { Worker } from "../lib/worker.ts";
+import type { PersonMailer } from "../mail/person-mail.ts";
 import { createChangeFeed } from "../pipeline/change-feed.ts";
 import { createDownloads } from "../pipeline/downloads.ts";
 import { createPipeline, type OperationPipeline } from "../pipeline/execute.ts";
@@ -44,6 +45,8 @@ export interface App {
   readonly tokens: TokenAdmin;
   /** Manages the people who sign in. */
   readonly userAdmin: UserAdmin;
+  /** Sends messages to them. Undefined without a mail server. */
+  readonly personMailer: PersonMailer | undefined;
   readonly upstream: Upstream;
   readonly log: Log;
   /** The webhooks of the embedded service; a remote service sends its own. */
@@ -91,24 +94,19 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const { store, clock, log, telemetry } = services;
   const storage = await openBlobStore(config.filesBeside, config.bucket);
   const serverKey = createServerKeyLoader(config);
-  const people = connectPeople(config, services, serverKey);
+  const { people, personMailer, notifiers } = connectPeople(config, services, serverKey, () => servers.getOrigin());
   const handlesOf = loadPseudonymizer(await store.secret("handles"));
   const remote = await createRemoteParts(config, services);
   const embedded = remote
     ? undefined
     : await createEmbeddedParts(config, serverKey, { ...storage, handlesOf }, services);
-  const { webhooks, exports, portalServices, retention, membership, workers = [] } = embedded ?? {};
+  const { webhooks, exports, portalServices, retention, membership } = embedded ?? {};
+  const workers = [...(embedded?.workers ?? []), ...notifiers];
   const { circuitBreaker } = remote ?? {};
   const downloads = createDownloads({ ...storage, links: createLinkVerifier(store, clock), store, log });
   const readiness = createReadiness({ ...services, workers, serverKey, circuitBreaker });
-  const servers = new HttpServers(config, {
-    downloads,
-    invitations: portalServices?.invitations,
-    people,
-    readiness: readiness.look,
-    telemetry,
-    log,
-  });
+  const surfaces = { downloads, people, invitations: portalServices?.invitations, telemetry, log };
+  const servers = new HttpServers(config, { ...surfaces, readiness: readiness.look });
   const measured = { ...services, hasQueues: !remote, circuitBreaker, servers };
   const metricsEndpoint = createMetricsEndpoint(config.metrics, metrics, measured);
   const links = createSignedUrls(store, () => servers.getOrigin());
@@ -126,6 +124,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     pipeline,
     tokens: createTokenAdmin(store, clock),
     userAdmin: people.userAdmin,
+    personMailer,
     upstream,
     log,
     webhooks,

@@ -1,8 +1,13 @@
 import { hkdfSync } from "node:crypto";
-import { type Approvals, createApprovals } from "../approvals/approvals.ts";
+import { type Approvals, approvalsPath, createApprovals } from "../approvals/approvals.ts";
+import { createApprovalNotifier } from "../approvals/notifier.ts";
 import type { Config } from "../config/load.ts";
 import type { Accounts } from "../identity/accounts.ts";
+import { toNamedOrigin } from "../lib/http/loopback.ts";
 import { version } from "../lib/version.ts";
+import type { Worker } from "../lib/worker.ts";
+import { createPersonMailer, type PersonMailer } from "../mail/person-mail.ts";
+import { createSmtpTransport } from "../mail/smtp-transport.ts";
 import { createAppAdmin } from "../pipeline/users/app-admin.ts";
 import { createUserAdmin } from "../pipeline/users/user-admin.ts";
 import type { PeopleServices } from "../transport/people/browser-request.ts";
@@ -12,6 +17,7 @@ import { resolveName } from "../webhooks/safe-connector.ts";
 import { getMcpAddress, hasAuthorizationServer } from "./authorization.ts";
 import type { CoreServices } from "./core-services.ts";
 import { loadFirstBusiness } from "./first-business.ts";
+import { instrumentTransport } from "./telemetry/instrumented-parts.ts";
 
 /** Creates the approvals of the people who sign in here. With a remote service, all of them are of one organisation. */
 function connectApprovals({ baseUrl }: Config, { store, clock }: CoreServices): Approvals {
@@ -22,10 +28,47 @@ function connectApprovals({ baseUrl }: Config, { store, clock }: CoreServices): 
   return createApprovals({ store, clock, findTenant });
 }
 
+function connectPersonMail(config: Config, { clock, log, telemetry }: CoreServices): PersonMailer | undefined {
+  const { smtpUrl: url, mailFrom: from, smtpTimeoutSeconds } = config;
+  if (url === undefined || from === undefined) return undefined;
+  const server = { url, timeoutMs: smtpTimeoutSeconds * 1000 };
+  const createTransport = () => instrumentTransport(createSmtpTransport(server), telemetry);
+  return createPersonMailer({ createTransport, from, clock, log });
+}
+
+/** Creates the worker that sends people messages of new approvals. */
+function connectNotifier(
+  mailer: PersonMailer,
+  { store, clock, log }: CoreServices,
+  getOrigin: () => Promise<string>,
+): Worker {
+  return createApprovalNotifier({
+    ...{ store, clock, log },
+    async send(email, signal) {
+      const origin = toNamedOrigin(await getOrigin());
+      const pages = { approvals: `${origin}${approvalsPath}`, account: `${origin}/account` };
+      return mailer.sendApprovalNotice(email, pages, signal);
+    },
+  });
+}
+
+export interface PeopleParts {
+  readonly people: PeopleServices;
+  /** Undefined without a mail server. */
+  readonly personMailer: PersonMailer | undefined;
+  readonly notifiers: readonly Worker[];
+}
+
 /** Creates what the pages need of people who sign in. What signs them in is loaded on first use, because it is large. */
-export function connectPeople(config: Config, services: CoreServices, serverKey: () => Buffer): PeopleServices {
+export function connectPeople(
+  config: Config,
+  services: CoreServices,
+  serverKey: () => Buffer,
+  getOrigin: () => Promise<string>,
+): PeopleParts {
   const { publicUrl, signIn: provider } = config;
   const { store, clock, log } = services;
+  const personMailer = connectPersonMail(config, services);
   const userAdmin = createUserAdmin({ store, clock, loadFirstBusiness });
   const appAdmin = createAppAdmin(store, clock);
   let accounts: Promise<Accounts> | undefined;
@@ -41,11 +84,12 @@ export function connectPeople(config: Config, services: CoreServices, serverKey:
     const apps = { appAdmin, fetchDocument, getResource };
     return createAccounts({ store, userAdmin, clock, log, provider, secret, ...apps });
   };
-  return {
+  const people: PeopleServices = {
     accounts: () => (accounts ??= loadAccounts()),
     userAdmin,
     appAdmin: hasAuthorizationServer(config) ? appAdmin : undefined,
     approvals: connectApprovals(config, services),
+    approvalNotices: personMailer && store.users.approvalNotices,
     async findTokenName(businessId, tokenId) {
       const token = await store.getToken(tokenId);
       return token?.businessId === businessId ? token.name : undefined;
@@ -57,4 +101,6 @@ export function connectPeople(config: Config, services: CoreServices, serverKey:
       return business?.name ?? "";
     },
   };
+  const notifiers = personMailer ? [connectNotifier(personMailer, services, getOrigin)] : [];
+  return { people, personMailer, notifiers };
 }

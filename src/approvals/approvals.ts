@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Approval } from "../contract/access/approvals.ts";
-import type { Role } from "../contract/access/roles.ts";
+import { getUserScopes, type Role, type User } from "../contract/access/roles.ts";
 import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
@@ -23,6 +23,11 @@ export const approvalsPath = "/approvals";
 
 /** The roles of people who may approve. */
 export const approverRoles: readonly Role[] = ["owner", "staff"];
+
+/** Returns whether a person may decide on an approval. */
+export function mayDecide(user: User, { scopes }: Approval): boolean {
+  return approverRoles.includes(user.role) && new Set(scopes).isSubsetOf(getUserScopes(user));
+}
 
 /** What an agent asks a person to approve. */
 export type ApprovalRequest = Pick<

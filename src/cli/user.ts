@@ -4,14 +4,21 @@ import { addExamples } from "./help.ts";
 import { businessOption, createChoiceOption, createSubcommand } from "./options.ts";
 
 const sensitiveText = "show the person sensitive personal data, which no role includes";
+const printOption = ["--print", "print the link, even if a mail server could send it"] as const;
 const emailText = "the person's e-mail address";
 
 export function addUser(user: Command): void {
-  const invite = createSubcommand(user, "invite", "add a person, and print the one-time link for a password", "user")
+  const invite = createSubcommand(
+    user,
+    "invite",
+    "add a person, and mail or print the one-time link for a password",
+    "user",
+  )
     .argument("<email>", emailText)
     .addOption(createChoiceOption("--role <role>", "owner, staff or viewer", roles, "viewer"))
     .option("--sensitive", sensitiveText)
     .option(...businessOption)
+    .option(...printOption)
     .action(async (email: string, options) => (await import("../commands/users.ts")).inviteUser(email, options));
   const list = createSubcommand(user, "list", "list the people who sign in", "user").action(async (options) =>
     (await import("../commands/users.ts")).listUsers(options),
@@ -22,8 +29,14 @@ export function addUser(user: Command): void {
     .option("--sensitive", sensitiveText)
     .option("--no-sensitive", "hide sensitive personal data from the person")
     .action(async (email: string, options) => (await import("../commands/users.ts")).updateUser(email, options));
-  const link = createSubcommand(user, "link", "print a new one-time link for a person who lost the password", "user")
+  const link = createSubcommand(
+    user,
+    "link",
+    "mail or print a new one-time link for a person who lost the password",
+    "user",
+  )
     .argument("<email>", emailText)
+    .option(...printOption)
     .action(async (email: string, options) => (await import("../commands/users.ts")).issueUserLink(email, options));
   const disable = createSubcommand(user, "disable", "end all access of a person; takes effect at once", "user")
     .argument("<email>", emailText)

@@ -15,7 +15,7 @@ import { formatUserLink } from "./user-link.ts";
 const operator: Author = { actorType: "user", actorId: "command_line" };
 
 /**
- * Adds a person and prints the one-time link with which the person chooses a password.
+ * Adds a person and passes on the one-time link with which the person chooses a password.
  * @throws UsageError when the address is not one, or belongs to a person
  */
 export async function inviteUser(email: string, options: Options): Promise<void> {
@@ -24,22 +24,22 @@ export async function inviteUser(email: string, options: Options): Promise<void>
     throw new UsageError(`${JSON.stringify(email)} is not an e-mail address`);
   }
   const config = loadConfig(process.env, options);
-  await withApp(config, async ({ store, userAdmin }) => {
+  await withApp(config, async (app) => {
+    const { store, userAdmin } = app;
     const businessId = await chooseBusiness(store, getTextOption(options, "business"));
     const seesSensitive = options["sensitive"] === true;
     const invited = await userAdmin.invite({ businessId, email, role, seesSensitive }, operator);
     if (!invited) throw new UsageError(`${email} already has an account; user link makes a new link for it`);
-    printLink(config, options, invited.user, invited.secret);
+    await passLink(app, config, options, invited);
   });
 }
 
-/** Prints a new one-time link for a person who lost the password or the invitation. */
+/** Passes on a new one-time link for a person who lost the password or the invitation. */
 export async function issueUserLink(email: string, options: Options): Promise<void> {
   const config = loadConfig(process.env, options);
   await withApp(config, async (app) => {
     const { userId } = await findUser(app, email);
-    const { user, secret } = await app.userAdmin.issueLink(userId, operator);
-    printLink(config, options, user, secret);
+    await passLink(app, config, options, await app.userAdmin.issueLink(userId, operator));
   });
 }
 
@@ -132,12 +132,22 @@ function parseRole(text: string | undefined): Role {
   return role;
 }
 
-function printLink(config: Config, options: Options, user: User, secret: string): void {
+/** Mails a link to its person if there is a mail server. Otherwise, if that fails or with `--print`, prints it. */
+async function passLink(
+  { personMailer }: App,
+  config: Config,
+  options: Options,
+  { user, secret }: { readonly user: User; readonly secret: string },
+): Promise<void> {
   const link = formatUserLink(getOrigin(config), secret);
+  const mails = personMailer !== undefined && options["print"] !== true;
+  const isMailed = mails && (await personMailer.sendLink(user, link));
   if (options["json"]) {
-    printJson({ ...user, link });
+    printJson(isMailed ? { ...user, mailed: true } : { ...user, mailed: false, link });
     return;
   }
+  if (isMailed) return print(`The link was mailed to ${user.email}. It works once, for three days.\n`);
+  if (mails) note(`The mail server did not accept the message to ${user.email}: pass the link on yourself.`);
   print(`${link}\n`);
   note("The link is for this person, works once and for three days, and is not shown again.");
 }

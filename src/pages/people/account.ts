@@ -23,6 +23,8 @@ export interface AccountPage {
   /** People can connect apps. */
   readonly hasApps: boolean;
   readonly minPasswordChars: number;
+  /** Whether the person wants messages of new approvals. Undefined if nobody can send them, or they do not concern the person. */
+  readonly wantsNotices: boolean | undefined;
   readonly done?: string | undefined;
   readonly error?: string | undefined;
 }
@@ -48,7 +50,7 @@ export function renderAccountPage(page: AccountPage) {
         <dt>Role</dt>
         <dd>${rights[user.role]}. Sensitive personal data ${user.seesSensitive ? "is shown." : "is hidden."}</dd>
       </dl>
-      ${renderPasskeys(page)}
+      ${page.wantsNotices === undefined ? "" : renderNotices(page.wantsNotices)} ${renderPasskeys(page)}
       <h2>Password</h2>
       <form method="post" action="/account/password">
         <input type="email" autocomplete="username" value="${user.email}" readonly hidden />
@@ -62,6 +64,18 @@ export function renderAccountPage(page: AccountPage) {
       ${page.hasApps ? html`<h2>Apps</h2><p><a href="/connected-apps">Connected apps</a></p>` : ""}`,
     { user, script: hasPasskeys ? passkeyAsset : undefined },
   );
+}
+
+function renderNotices(isWanted: boolean) {
+  return html`<h2>Messages</h2>
+    <form method="post" action="/account/notices">
+      <label>
+        <input type="checkbox" name="wanted" value="yes" ${isWanted ? "checked" : ""} />
+        Send me mail when agents ask for a decision
+      </label>
+      <p class="hint">At most one message in five minutes. It has a link, and nothing of what is asked.</p>
+      <button type="submit">Save</button>
+    </form>`;
 }
 
 function renderPasskeys({ passkeys, hasPasskeys }: AccountPage) {

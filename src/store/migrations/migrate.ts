@@ -17,6 +17,7 @@ import * as tenantSequences from "./014_tenant_sequences.ts";
 import * as approvals from "./018_approvals.ts";
 import * as people from "./019_people.ts";
 import * as searchIndex from "./020_search_index.ts";
+import * as approvalNotices from "./021_approval_notices.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
@@ -47,6 +48,7 @@ export const migrations: Migrations = {
   "018_approvals": approvals,
   "019_people": people,
   "020_search_index": searchIndex,
+  "021_approval_notices": approvalNotices,
 };
 
 export interface MigrationStatus {

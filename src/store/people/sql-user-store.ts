@@ -3,6 +3,7 @@ import { User } from "../../contract/access/roles.ts";
 import type { Database, Db } from "../database.ts";
 import type { Engine } from "../engine.ts";
 import { normalizeEmail } from "../tables.ts";
+import { createApprovalNotices } from "./sql-approval-notices.ts";
 import { signInAttemptPrefix, type UserLink, type UserPatch, type UserStore } from "./user-store.ts";
 
 /** Tables of what a person loses when disabled. */
@@ -32,14 +33,12 @@ export function createUserStore(engine: Pick<Engine, "read" | "write" | "transac
 
   return {
     database: write,
+    approvalNotices: createApprovalNotices(engine),
     hasAny: async () => (await read.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined,
 
     async hasActive(businessId, roles) {
-      const active = read
-        .selectFrom("users")
-        .select("id")
-        .where("businessId", "=", businessId)
-        .where("disabledAt", "is", null);
+      const all = read.selectFrom("users").select("id").where("businessId", "=", businessId);
+      const active = all.where("disabledAt", "is", null);
       // A person gets a name by accepting the invitation.
       const named = active.where("name", "!=", "").where("role", "in", [...roles]);
       return (await named.limit(1).executeTakeFirst()) !== undefined;

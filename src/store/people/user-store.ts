@@ -33,8 +33,35 @@ export interface UserStore {
   findLink(sha256: string, now: string): Promise<UserLink | undefined>;
   /** Uses a link; the person's other links no longer work. Returns undefined if it cannot be used. */
   consumeLink(sha256: string, now: string): Promise<UserLink | undefined>;
+  readonly approvalNotices: ApprovalNotices;
   /** Deletes at most `limit` expired rows of each kind. */
   sweep(now: string, limit: number): Promise<number>;
   /** The database for better-auth, whose models are stored as for SQLite on every engine. */
   readonly database: Kysely<Record<string, Record<string, unknown>>>;
+}
+
+/** A person who wants messages of new approvals, claimed by one process. */
+export interface DueNotice {
+  readonly businessId: string;
+  readonly userId: string;
+  /** The time of the newest approval of which the person was told. Empty: of none. */
+  readonly toldUntil: string;
+}
+
+/** The limits within which a person is told. Times are ISO. */
+export interface NoticeLimits {
+  readonly now: string;
+  /** Nobody is told for whom there was an attempt after this. */
+  readonly triedBefore: string;
+  readonly roles: readonly Role[];
+}
+
+/** The people who want messages of approvals that wait. */
+export interface ApprovalNotices {
+  isWanted(businessId: string, userId: string): Promise<boolean>;
+  setWanted(businessId: string, userId: string, isWanted: boolean): Promise<void>;
+  /** Claims a person for whom a new approval waits, for one attempt. Only one process gets a person. */
+  claim(limits: NoticeLimits): Promise<DueNotice | undefined>;
+  /** Stores that a person knows of all approvals until a time. */
+  markTold(notice: DueNotice, toldUntil: string): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { approverRoles } from "../../approvals/approvals.ts";
 import { minPasswordChars } from "../../identity/limits.ts";
 import { renderAccountPage } from "../../pages/people/account.ts";
 import {
@@ -16,6 +17,7 @@ const outcomes: Readonly<Record<string, string>> = {
   password: "The password was changed. Your other sessions have ended.",
   session: "The session has ended.",
   passkey: "The passkey was removed.",
+  notices: "Your choice was saved.",
 };
 
 /** Adds the page on which people manage their own account. */
@@ -33,6 +35,9 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
       passkeys: await accounts.listPasskeys(request),
       hasPasskeys: hasPasskeys(people, context),
       hasApps: people.appAdmin !== undefined,
+      wantsNotices: approverRoles.includes(user.role)
+        ? await people.approvalNotices?.isWanted(user.businessId, user.userId)
+        : undefined,
       minPasswordChars,
       done: error === undefined ? outcomes[context.req.query("done") ?? ""] : undefined,
       error,
@@ -60,6 +65,15 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
     }
     addCookies(context, attempt.cookies);
     return context.redirect("/account?done=password", 303);
+  });
+
+  app.post("/account/notices", async (context) => {
+    const signedIn = await findSignedIn(people, context);
+    if (!signedIn) return redirectToSignIn(context);
+    const { businessId, userId } = signedIn.user;
+    const { wanted } = await readForm(context, ["wanted"]);
+    await people.approvalNotices?.setWanted(businessId, userId, wanted === "yes");
+    return context.redirect("/account?done=notices", 303);
   });
 
   app.post("/account/sessions/:sessionId/end", async (context) => {

@@ -1,4 +1,4 @@
-import { approvalsPath, approverRoles, isExpired } from "../../approvals/approvals.ts";
+import { approvalsPath, approverRoles, isExpired, mayDecide } from "../../approvals/approvals.ts";
 import type { Approval } from "../../contract/access/approvals.ts";
 import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import { sensitiveScope } from "../../contract/access/scopes.ts";
@@ -77,11 +77,11 @@ export async function listDecidable({ approvals }: PeopleServices, user: User): 
 
 /** Returns why a person may not decide on an approval. */
 function findHindrance(user: User, approval: Approval): string | undefined {
+  if (mayDecide(user, approval)) return undefined;
   if (!approverRoles.includes(user.role))
     return "Your role only reads. Ask an owner or a member of the staff to decide.";
   const scopes = getUserScopes(user);
   const missing = approval.scopes.filter((scope) => !scopes.has(scope));
-  if (missing.length === 0) return undefined;
   return missing.includes(sensitiveScope)
     ? "This shows sensitive personal data, which you may not see. Ask a person who may."
     : "You lack the rights that this call needs.";

@@ -7,6 +7,7 @@ import type { BrowserRequest, SignedIn } from "../../identity/browser-request.ts
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { AppAdmin } from "../../pipeline/users/app-admin.ts";
 import type { UserAdmin } from "../../pipeline/users/user-admin.ts";
+import type { ApprovalNotices } from "../../store/people/user-store.ts";
 import { getClientAddress } from "../http/client-address.ts";
 
 export type PageContext = Context<{ Bindings: HttpBindings }>;
@@ -20,6 +21,8 @@ export interface PeopleServices {
   /** The apps that people connect. Undefined if they cannot. */
   readonly appAdmin: AppAdmin | undefined;
   readonly approvals: Approvals;
+  /** The people who want messages of approvals. Undefined without a mail server. */
+  readonly approvalNotices: ApprovalNotices | undefined;
   /** Returns the name of an organisation's token. */
   readonly findTokenName: (businessId: string, tokenId: string) => Promise<string | undefined>;
   /** The origin by which browsers reach this server. Undefined: the one that a request names. */
