@@ -54,7 +54,7 @@ test("people who want it are told of new approvals, once in five minutes, and of
   expect(message?.raw).not.toMatch(/eliminate|Ada|Client|tok_/);
 
   await requestApproval(server);
-  // The next person is told after everyone who may be told already.
+  // This message comes last: those before it were due earlier.
   await join("otto");
   await waitForMail("otto", 1);
   expect([countFor("rita"), countFor("vera")]).toEqual([1, 0]);

@@ -44,14 +44,14 @@ export interface UserStore {
 export interface DueNotice {
   readonly businessId: string;
   readonly userId: string;
-  /** The time of the newest approval of which the person was told. Empty: of none. */
+  /** The time of the newest approval that a message has covered. Empty: none. */
   readonly toldUntil: string;
 }
 
-/** The limits within which a person is told. Times are ISO. */
+/** The limits within which a person gets messages. Times are ISO. */
 export interface NoticeLimits {
   readonly now: string;
-  /** Nobody is told for whom there was an attempt after this. */
+  /** Skips people for whom there was an attempt after this. */
   readonly triedBefore: string;
   readonly roles: readonly Role[];
 }
