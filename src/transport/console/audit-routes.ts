@@ -5,7 +5,7 @@ import { type AuditSearch, renderAuditPage } from "../../pages/console/audit.ts"
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import type { AdminServices, EmbeddedAdmin } from "./admin-services.ts";
-import { getRequestId, requireRole } from "./person-page.ts";
+import { getPageRequestId, requireRole } from "./person-page.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -34,7 +34,7 @@ export function addAuditRoutes(
         operation: "list_audit_entries",
         token: undefined,
         caller: toUserCaller(user),
-        requestId: getRequestId(context),
+        requestId: getPageRequestId(context),
         parts: {
           params: {},
           query: { ...(action ? { action } : {}), ...(cursor ? { lastEvaluatedKey: cursor } : {}) },

@@ -1,9 +1,9 @@
-import type { ServerResponse } from "node:http";
 import type { User } from "../../contract/access/roles.ts";
 import type { OperationPipeline } from "../../pipeline/execute.ts";
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import { findSignedIn, type PageContext, type PeopleServices, redirectToSignIn } from "../people/browser-request.ts";
 import { createPageReader, type PageReader } from "./page-reader.ts";
+import { getPageRequestId } from "./person-page.ts";
 
 /** What the pages of the console need. */
 export interface ConsoleServices {
@@ -32,7 +32,7 @@ export async function openConsoleRequest(
   const { user } = signedIn;
   const reading = {
     caller: toUserCaller(user),
-    requestId: String((context.env.outgoing as ServerResponse).getHeader("x-request-id")),
+    requestId: getPageRequestId(context),
     signal: context.req.raw.signal,
   };
   return { context, user, reader: pipeline && createPageReader(pipeline, reading) };

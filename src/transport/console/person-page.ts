@@ -40,7 +40,7 @@ function answerProblem(
 }
 
 /** Returns the id under which the audit and the log know a request. */
-export function getRequestId({ env }: PageContext): string {
+export function getPageRequestId({ env }: PageContext): string {
   return String((env.outgoing as ServerResponse).getHeader("x-request-id"));
 }
 
