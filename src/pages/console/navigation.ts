@@ -14,7 +14,7 @@ const sections = [
   { path: "/programmes", label: "Programmes" },
   { path: "/approvals", label: "Approvals" },
   { path: "/access", label: "Access", roles: ["owner"] },
-  { path: "/integrations", label: "Integrations", roles: ["owner"] },
+  { path: "/integrations", label: "Integrations", roles: ["owner", "staff"] },
   { path: "/audit", label: "Audit" },
   { path: "/reference", label: "Reference" },
 ] as const satisfies readonly Section[];

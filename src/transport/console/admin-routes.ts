@@ -2,12 +2,20 @@ import type { PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import { addAccessRoutes } from "./access-routes.ts";
 import type { AdminServices } from "./admin-services.ts";
 import { addAuditRoutes } from "./audit-routes.ts";
+import { addExportRoutes } from "./export-routes.ts";
+import { addMailRoutes } from "./mail-routes.ts";
+import { addWebhookRoutes } from "./webhook-routes.ts";
 
 /** The paths of the pages for managing access, integrations and the audit. */
-export const adminPaths = ["/access", "/audit"] as const;
+export const adminPaths = ["/access", "/audit", "/integrations"] as const;
 
 /** Adds the pages for managing access, integrations and the audit. */
 export function addAdminRoutes(app: PeopleApp, people: PeopleServices, admin: AdminServices): void {
   addAccessRoutes(app, people, admin);
-  if (admin.embedded) addAuditRoutes(app, people, admin.embedded, admin);
+  const { embedded } = admin;
+  if (!embedded) return;
+  addAuditRoutes(app, people, embedded, admin);
+  addWebhookRoutes(app, people, { ...embedded, clock: admin.clock });
+  addMailRoutes(app, people, embedded);
+  addExportRoutes(app, people, embedded);
 }

@@ -3,9 +3,9 @@ import type { Token } from "../../contract/access/tokens.ts";
 import type { PageOf } from "../../contract/definition/operation.ts";
 import type { EmailSend } from "../../contract/emails.ts";
 import type { LoggedEvent } from "../../contract/event-log.ts";
-import type { ExportJob } from "../../contract/exports.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { MailAdmin } from "../../mail/mail-admin.ts";
+import type { ListedExport } from "../../pages/console/integrations/exports.ts";
 import type { OperationPipeline } from "../../pipeline/execute.ts";
 import type { TokenAdmin } from "../../pipeline/tokens/tokens.ts";
 import type { PageRequest } from "../../store/port.ts";
@@ -39,8 +39,3 @@ export interface EmbeddedAdmin {
   readonly pageMail: (businessId: string, status: EmailSend["status"], page: PageRequest) => Promise<PageOf<EmailSend>>;
   readonly pageExports: (businessId: string, page: PageRequest) => Promise<PageOf<ListedExport>>;
 }
-
-export type ListedExport = Pick<
-  ExportJob,
-  "exportId" | "programId" | "status" | "errorCode" | "sizeBytes" | "createdAt" | "completedAt"
->;

@@ -1,0 +1,71 @@
+import type { User } from "../../contract/access/roles.ts";
+import { splitInput } from "../../contract/definition/operation.ts";
+import type { ExportJob } from "../../contract/exports.ts";
+import { type OperationName, operations } from "../../contract/index.ts";
+import type { Program } from "../../contract/programs.ts";
+import { renderExportsPage } from "../../pages/console/integrations/exports.ts";
+import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
+import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
+import { readForm } from "../people/forms.ts";
+import type { EmbeddedAdmin } from "./admin-services.ts";
+import { getRequestId, requireRole } from "./person-page.ts";
+
+const pageSize = 50;
+const maxPrograms = 100;
+
+type ExportRoutesDeps = Pick<EmbeddedAdmin, "pipeline" | "pageExports">;
+
+/** Adds the pages of exports, which run with the rights of the person who starts them. */
+export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: ExportRoutesDeps): void {
+  const { pipeline, pageExports } = deps;
+
+  /** Runs an operation as the person. @throws Problem that the operation answers */
+  async function run(
+    context: PageContext,
+    user: User,
+    operation: OperationName,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<unknown> {
+    const parts = splitInput(operations[operation], input);
+    const call = { operation, token: undefined, caller: toUserCaller(user), requestId: getRequestId(context), parts };
+    const answer = await pipeline.execute(call);
+    if (!answer.ok) throw answer.problem;
+    return answer.data;
+  }
+
+  app.get(
+    "/integrations/exports",
+    requireRole(people, ["owner", "staff"], async (context, user) => {
+      const page = { limit: pageSize, lastEvaluatedKey: context.req.query("cursor") };
+      const { rows, lastEvaluatedKey } = await pageExports(user.businessId, page);
+      const programs = await run(context, user, "list_programs", { limit: maxPrograms });
+      const done = context.req.query("done") === "started" ? "The export is being made." : undefined;
+      const choices = (programs as readonly Program[]).map(({ programId, name }) => ({
+        value: programId,
+        label: name,
+      }));
+      return context.html(
+        renderExportsPage({ user, exports: rows, programs: choices, cursor: lastEvaluatedKey, done }),
+      );
+    }),
+  );
+
+  app.post(
+    "/integrations/exports",
+    requireRole(people, ["owner", "staff"], async (context, user) => {
+      const { programId } = await readForm(context, ["programId"]);
+      await run(context, user, "create_export", { programId });
+      return context.redirect("/integrations/exports?done=started", 303);
+    }),
+  );
+
+  app.get(
+    "/integrations/exports/:exportId/file",
+    requireRole(people, ["owner", "staff"], async (context, user) => {
+      const { exportId } = context.req.param();
+      const { downloadUrl } = (await run(context, user, "get_export", { exportId })) as ExportJob;
+      if (downloadUrl === null) return context.redirect("/integrations/exports", 303);
+      return context.redirect(downloadUrl, 303);
+    }),
+  );
+}
