@@ -116,7 +116,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
   const mcp = await connectMcp(config, upstream, { servers, approvals: people.approvals }, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
-  const wiring = { ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks, managed: embedded };
+  const wiring = { ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks, embedded };
 
   return {
     store,

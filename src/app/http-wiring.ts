@@ -5,7 +5,7 @@ import { type HttpServer, type HttpSurfaces, listenHttp } from "../transport/htt
 import { createOpenapiDocument } from "../transport/rest/openapi.ts";
 import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
-import { connectAdmin, type ManagedParts } from "./admin-wiring.ts";
+import { connectAdmin, type ManagedParts } from "./access/admin-wiring.ts";
 import { hasAuthorizationServer } from "./authorization.ts";
 import { type CallerCheck, type Callers, connectCallerCheck } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
@@ -23,7 +23,7 @@ export interface HttpWiring {
   readonly webhooks: Parameters<typeof createWebhookReceiver>[1];
   readonly surfaces: HttpSurfaces;
   /** The parts of the embedded service that people manage. Undefined with a remote service. */
-  readonly managed: ManagedParts | undefined;
+  readonly embedded: ManagedParts | undefined;
 }
 
 /**
@@ -32,7 +32,7 @@ export interface HttpWiring {
  */
 export async function serveSurfaces(
   config: Config,
-  { upstream, pipeline, mcpEndpoint, webhooks, surfaces, managed }: HttpWiring,
+  { upstream, pipeline, mcpEndpoint, webhooks, surfaces, embedded }: HttpWiring,
   local: CoreServices,
 ): Promise<{ readonly server: HttpServer; readonly callerCheck: CallerCheck }> {
   const callerCheck = await connectCallerCheck(config, upstream, mcpEndpoint, local);
@@ -45,7 +45,7 @@ export async function serveSurfaces(
     ...(rest ? { rest } : {}),
     webhooks: webhookReceiver,
     home,
-    admin: connectAdmin(local, pipeline, managed, callerCheck.keys),
+    admin: connectAdmin(local, pipeline, embedded, callerCheck.keys),
     pipeline,
   });
   return { server, callerCheck };
@@ -54,11 +54,12 @@ export async function serveSurfaces(
 /** Serves the pages for people, and nothing for programs, on the configured host and port. */
 export function servePages(
   config: Config,
-  { pipeline, surfaces, managed }: Pick<HttpWiring, "pipeline" | "surfaces" | "managed">,
+  { pipeline, surfaces, embedded }: Pick<HttpWiring, "pipeline" | "surfaces" | "embedded">,
   local: CoreServices,
 ): Promise<HttpServer> {
   const home = { ...getHomeFacts(config), hasMcp: false };
-  return listenHttp(config, { ...surfaces, home, admin: connectAdmin(local, pipeline, managed, undefined) });
+  const admin = connectAdmin(local, pipeline, embedded, undefined);
+  return listenHttp(config, { ...surfaces, home, admin, pipeline });
 }
 
 function getHomeFacts(config: Config): HomeFacts {

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
+import { issueToken } from "../app/access/issue-token.ts";
 import type { App } from "../app/app.ts";
-import { issueToken } from "../app/issue-token.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { ordinaryScopes } from "../contract/access/scopes.ts";

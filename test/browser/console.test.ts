@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { issueToken } from "../../src/app/access/issue-token.ts";
 import { createApp } from "../../src/app/app.ts";
-import { issueToken } from "../../src/app/issue-token.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import { seedDemo } from "../../src/demo/seed.ts";

@@ -177,7 +177,7 @@ test("invitation links work with a stdio server too", async () => {
   const app = await createApp(config);
   onTestFinished(() => app.close());
   await app.store.insertBusiness({ businessId: "biz_1", name: "Fund", createdAt: new Date().toISOString() });
-  const { issueToken } = await import("../../src/app/issue-token.ts");
+  const { issueToken } = await import("../../src/app/access/issue-token.ts");
   const { token } = await issueToken(app.store, {
     businessId: "biz_1",
     name: "t",

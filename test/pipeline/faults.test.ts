@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { describe, expect, test as plain } from "vitest";
-import { issueToken } from "../../src/app/issue-token.ts";
+import { issueToken } from "../../src/app/access/issue-token.ts";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import type { OperationName } from "../../src/contract/index.ts";
 import { createPipeline, type OperationPipeline } from "../../src/pipeline/execute.ts";

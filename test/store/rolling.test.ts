@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
-import { issueToken } from "../../src/app/issue-token.ts";
+import { issueToken } from "../../src/app/access/issue-token.ts";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import type { Db } from "../../src/store/database.ts";
 import { type Migrations, migrateDatabase, migrations } from "../../src/store/migrations/migrate.ts";

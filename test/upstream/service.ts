@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { issueToken } from "../../src/app/issue-token.ts";
+import { issueToken } from "../../src/app/access/issue-token.ts";
 import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { issueToken } from "../../src/app/issue-token.ts";
+import { issueToken } from "../../src/app/access/issue-token.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
 import { hasAddress } from "./addresses.ts";

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { issueToken } from "../../app/access/issue-token.ts";
 import type { App } from "../../app/app.ts";
 import { loadFirstBusiness } from "../../app/first-business.ts";
-import { issueToken } from "../../app/issue-token.ts";
 import type { Config } from "../../config/load.ts";
 import { ordinaryScopes } from "../../contract/access/scopes.ts";
 import { tokenPattern } from "../../contract/access/token-format.ts";

@@ -4,12 +4,13 @@ import type { AdminServices } from "./admin-services.ts";
 import { addAuditRoutes } from "./audit-routes.ts";
 import { addExportRoutes } from "./export-routes.ts";
 import { addMailRoutes } from "./mail-routes.ts";
+import { addReferenceRoutes } from "./reference-routes.ts";
 import { addWebhookRoutes } from "./webhook-routes.ts";
 
-/** The paths of the pages for managing access, integrations and the audit. */
-export const adminPaths = ["/access", "/audit", "/integrations"] as const;
+/** The paths of these pages. */
+export const adminPaths = ["/access", "/audit", "/integrations", "/reference"] as const;
 
-/** Adds the pages for managing access, integrations and the audit. */
+/** Adds the pages for managing access, integrations and the audit, and for looking up the interface. */
 export function addAdminRoutes(app: PeopleApp, people: PeopleServices, admin: AdminServices): void {
   addAccessRoutes(app, people, admin);
   const { embedded } = admin;
@@ -18,4 +19,5 @@ export function addAdminRoutes(app: PeopleApp, people: PeopleServices, admin: Ad
   addWebhookRoutes(app, people, { ...embedded, clock: admin.clock });
   addMailRoutes(app, people, embedded);
   addExportRoutes(app, people, embedded);
+  addReferenceRoutes(app, people);
 }

@@ -8,7 +8,7 @@ import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import { readForm } from "../people/forms.ts";
 import type { EmbeddedAdmin } from "./admin-services.ts";
-import { getRequestId, requireRole } from "./person-page.ts";
+import { getPageRequestId, requireRole } from "./person-page.ts";
 
 const pageSize = 50;
 const maxPrograms = 100;
@@ -27,7 +27,13 @@ export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: Ex
     input: Readonly<Record<string, unknown>>,
   ): Promise<unknown> {
     const parts = splitInput(operations[operation], input);
-    const call = { operation, token: undefined, caller: toUserCaller(user), requestId: getRequestId(context), parts };
+    const call = {
+      operation,
+      token: undefined,
+      caller: toUserCaller(user),
+      requestId: getPageRequestId(context),
+      parts,
+    };
     const answer = await pipeline.execute(call);
     if (!answer.ok) throw answer.problem;
     return answer.data;

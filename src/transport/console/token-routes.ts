@@ -29,6 +29,14 @@ export function addTokenRoutes(app: PeopleApp, people: PeopleServices, { tokens,
     return requireListed((await listTokens(businessId)).find((token) => token.tokenId === tokenId));
   };
 
+  const showToken = (context: PageContext, user: User, token: Token, given?: { form: TokenForm; error: string }) => {
+    const form = { name: token.name, scopes: token.scopes, expires: "", ...given?.form };
+    const now = clock.now().toISOString();
+    const { error } = given ?? {};
+    const page = renderEditTokenPage({ user, grantable: getUserScopes(user), token, form, now, error });
+    return context.html(page, error === undefined ? 200 : 422);
+  };
+
   app.get(
     "/access/tokens/new",
     requireRole(people, ["owner"], async (context, user) => {
@@ -56,12 +64,7 @@ export function addTokenRoutes(app: PeopleApp, people: PeopleServices, { tokens,
 
   app.get(
     "/access/tokens/:tokenId",
-    requireRole(people, ["owner"], async (context, user) => {
-      const token = await findToken(user, context);
-      const form = { name: token.name, scopes: token.scopes, expires: "" };
-      const now = clock.now().toISOString();
-      return context.html(renderEditTokenPage({ user, grantable: getUserScopes(user), token, form, now }));
-    }),
+    requireRole(people, ["owner"], async (context, user) => showToken(context, user, await findToken(user, context))),
   );
 
   app.post(
@@ -71,13 +74,7 @@ export function addTokenRoutes(app: PeopleApp, people: PeopleServices, { tokens,
       const form = await readTokenForm(context);
       const granted = form.scopes.filter(isScope);
       const error = findFault(form, granted, user);
-      if (error) {
-        const now = clock.now().toISOString();
-        return context.html(
-          renderEditTokenPage({ user, grantable: getUserScopes(user), token, form, now, error }),
-          422,
-        );
-      }
+      if (error) return showToken(context, user, token, { form, error });
       const expiresAt = parseExpiry(form.expires, clock);
       const patch = { name: form.name, scopes: granted, ...(expiresAt === undefined ? {} : { expiresAt }) };
       await tokens.update(token.tokenId, patch, toAuthor(user));

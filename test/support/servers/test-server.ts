@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
 import { pino } from "pino";
 import { test as base } from "vitest";
+import { issueToken } from "../../../src/app/access/issue-token.ts";
 import { type App, createApp } from "../../../src/app/app.ts";
-import { issueToken } from "../../../src/app/issue-token.ts";
 import { type Config, loadConfig } from "../../../src/config/load.ts";
 import { type Scope, scopes } from "../../../src/contract/access/scopes.ts";
 import { commonErrors, splitInput } from "../../../src/contract/definition/operation.ts";

@@ -39,7 +39,7 @@ export function renderDeliveries(path: string, deliveries: readonly ShownDeliver
 }
 
 /** Describes how an endpoint answered. */
-export function describeAnswer(statusCode: number | null, error: DeliveryError | null): string {
+function describeAnswer(statusCode: number | null, error: DeliveryError | null): string {
   if (statusCode !== null) return `${statusCode}`;
   return error === null ? "" : deliveryErrors[error];
 }

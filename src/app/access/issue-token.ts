@@ -1,5 +1,5 @@
-import { createTokenRow, type IssuedToken, type TokenRequest } from "../pipeline/tokens/tokens.ts";
-import type { Store } from "../store/port.ts";
+import { createTokenRow, type IssuedToken, type TokenRequest } from "../../pipeline/tokens/tokens.ts";
+import type { Store } from "../../store/port.ts";
 
 /** Creates a token for this program itself, without an audit entry. */
 export async function issueToken(store: Pick<Store, "insertToken">, request: TokenRequest): Promise<IssuedToken> {

@@ -1,13 +1,13 @@
 import * as z from "zod";
-import { createId } from "../lib/ids.ts";
-import { createAccessEntry } from "../pipeline/audit/entries.ts";
-import type { OperationPipeline } from "../pipeline/execute.ts";
-import { toUserCaller } from "../pipeline/steps/authenticate.ts";
-import { createTokenAdmin } from "../pipeline/tokens/tokens.ts";
-import type { GatewayKeys } from "../transport/auth/gateway-keys.ts";
-import type { AdminServices, EmbeddedAdmin } from "../transport/console/admin-services.ts";
-import type { CoreServices } from "./core-services.ts";
-import type { PortalServices, Webhooks } from "./embedded-wiring.ts";
+import { createId } from "../../lib/ids.ts";
+import { createAccessEntry } from "../../pipeline/audit/entries.ts";
+import type { OperationPipeline } from "../../pipeline/execute.ts";
+import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
+import { createTokenAdmin } from "../../pipeline/tokens/tokens.ts";
+import type { GatewayKeys } from "../../transport/auth/gateway-keys.ts";
+import type { AdminServices, EmbeddedAdmin } from "../../transport/console/admin-services.ts";
+import type { CoreServices } from "../core-services.ts";
+import type { PortalServices, Webhooks } from "../embedded-wiring.ts";
 
 /** The parts of the embedded service that people manage in a browser. */
 export interface ManagedParts {
