@@ -92,7 +92,10 @@ export function connectPeople(
     approvalNotices: personMailer && store.users.approvalNotices,
     async findTokenName(businessId, tokenId) {
       const token = await store.getToken(tokenId);
-      return token?.businessId === businessId ? token.name : undefined;
+      if (token) return token.businessId === businessId ? token.name : undefined;
+      const app = await store.apps.get(tokenId);
+      const user = app && (await store.users.get(app.userId));
+      return user?.businessId === businessId ? app?.name : undefined;
     },
     publicOrigin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
     provider: provider?.name,
