@@ -188,7 +188,7 @@ describe("a server that is gone", () => {
     for (const [index, { done, refused }] of counts.entries()) {
       const reader = (stores[0] as Store).reader(businesses[index] as string);
       const { year } = (await reader.get("programs", counters[index]?.programId as string)) ?? { year: -1 };
-      expect(done).toBeGreaterThan(10);
+      expect(done).toBeGreaterThan(0);
       expect(year).toBeGreaterThanOrEqual(done);
       expect(year).toBeLessThanOrEqual(done + refused);
     }
