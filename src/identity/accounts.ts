@@ -124,8 +124,9 @@ function createAccountContext({
     providerAuths: createAuthCache((origin) => createAuth(origin, { ...options, users })),
     attempts,
 
-    async authenticate(request) {
-      const found = await getAuth(request).api.getSession({ headers: request.headers });
+    async authenticate(request, { extendsSession = true } = {}) {
+      const query = { disableRefresh: !extendsSession };
+      const found = await getAuth(request).api.getSession({ headers: request.headers, query });
       // Read again, since a change of the role or a disabled account applies at once.
       const user = found && (await users.get(found.user.id));
       return user && user.disabledAt === null ? { user, sessionId: found.session.id } : undefined;
@@ -169,7 +170,7 @@ type SignInPart = "signIn" | "signOut" | "countLink" | "acceptLink" | "startProv
 
 function createSignIn(
   context: AccountContext,
-  { userAdmin, provider }: Pick<AccountsDeps, "userAdmin" | "provider">,
+  { userAdmin, provider, store: { users } }: Pick<AccountsDeps, "userAdmin" | "provider" | "store">,
 ): Pick<Accounts, SignInPart> {
   const { getAuth, attempts, attempt } = context;
   function signIn(request: BrowserRequest, { email, password }: { email: string; password: string }) {
@@ -185,11 +186,12 @@ function createSignIn(
       return response.headers.getSetCookie();
     },
 
-    countLink: ({ address }) => attempts.count("address", address),
+    countLink: ({ address }) => attempts.count("link", address),
 
     async acceptLink(request, secret, { password, ...given }) {
       const user = await userAdmin.useLink(secret, given);
       if (!user) return { ok: false };
+      await users.removeCredentials(user.userId);
       await setPassword(getAuth(request), user.userId, password);
       return toAttempt(await signIn(request, { email: user.email, password }));
     },

@@ -14,4 +14,9 @@ export interface SignedIn {
 }
 
 /** Returns the person of a request's session. Undefined without a session that is valid now. */
-export type Authenticate = (request: BrowserRequest) => Promise<SignedIn | undefined>;
+export type Authenticate = (request: BrowserRequest, options?: AuthenticateOptions) => Promise<SignedIn | undefined>;
+
+export interface AuthenticateOptions {
+  /** Whether the request counts as one of the person, which extends the session. Default: true. */
+  readonly extendsSession?: boolean;
+}

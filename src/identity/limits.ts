@@ -10,7 +10,14 @@ export const maxNameChars = 200;
  * with a passkey or an external provider, which stores a row each, to register an app, and to have the metadata
  * document of one fetched.
  */
-export const maxAttempts = { account: 10, address: 100, start: 300, registration: 20, document: 30 } as const;
+export const maxAttempts = {
+  account: 10,
+  address: 100,
+  link: 100,
+  start: 300,
+  registration: 20,
+  document: 30,
+} as const;
 export const attemptWindowMinutes = 15;
 /** Clients that have registered and that no one has connected. The oldest are deleted first. */
 export const maxUnusedClients = 1_000;

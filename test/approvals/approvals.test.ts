@@ -268,3 +268,20 @@ test("where nobody has an account, the mode ask accepts a second call, and the m
   const refused = await (await connectAgent(strict.server, strict.token)).call("eliminate_submission", strict.args);
   expect(readError(refused).code).toBe("confirmation_unavailable");
 });
+
+test.each([
+  { seesSensitive: true, showsHidden: true },
+  { seesSensitive: false, showsHidden: false },
+])("a person shows addresses in an agent's export only with the right to see them: $seesSensitive", async (row) => {
+  const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "human", PROGRAMME_PRIVACY: "pseudonymize" });
+  onTestFinished(close);
+  const person = await openAs(server, { role: "staff", seesSensitive: row.seesSensitive });
+  const { programId } = await server.seed.program();
+  const agent = await connectAgent(server, await server.token());
+  const asked = readConfirmation(await agent.call("create_export", { programId })) as { url?: string };
+  const { pathname } = new URL(String(asked.url));
+  expect((await person.open(pathname)).text.includes("Show addresses")).toBe(row.seesSensitive);
+  expect((await person.submit(pathname, { decision: "approve", showHidden: "yes" })).status).toBe(303);
+  const approval = await server.app.store.reader(server.businessId).get("approvals", pathname.split("/").at(-1) ?? "");
+  expect(approval).toMatchObject({ status: "approved", showsHidden: row.showsHidden });
+});

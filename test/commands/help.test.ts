@@ -56,7 +56,7 @@ describe("the help of a command", () => {
   });
 
   test("offers --json for every command with a result", () => {
-    const silent = ["stdio", "http", "completion", "template"].map((name) => `programme-mcp ${name}`);
+    const silent = ["stdio", "http", "console", "completion", "template"].map((name) => `programme-mcp ${name}`);
     for (const command of leaves(program)) {
       const hasJson = command.options.some(({ long }) => long === "--json");
       expect([getCommandPath(command), hasJson]).toEqual([

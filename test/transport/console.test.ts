@@ -1,6 +1,6 @@
 import { inflateRawSync } from "node:zlib";
 import { describe, expect, onTestFinished } from "vitest";
-import { maxApprovalStreams } from "../../src/transport/console/approval-stream.ts";
+import { maxApprovalStreams, maxApprovalStreamsOfPerson } from "../../src/transport/console/approval-stream.ts";
 import { BrowserSession, openAs } from "../identity/browser-session.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
 import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
@@ -214,10 +214,16 @@ describe("the console", () => {
   });
 
   test("keeps a bounded number of streams open", async ({ server }) => {
-    const staff = await openAs(server, { role: "staff" });
-    const streams = await Promise.all(Array.from({ length: maxApprovalStreams }, () => openStream(staff)));
+    const people = [];
+    for (let n = 0; n <= maxApprovalStreams / maxApprovalStreamsOfPerson; n++)
+      people.push(await openAs(server, { role: "staff", email: `person${n}@example.org` }));
+    const last = people.pop() as BrowserSession;
+    const openings = people.flatMap((person) =>
+      Array.from({ length: maxApprovalStreamsOfPerson }, () => openStream(person)),
+    );
+    const streams = await Promise.all(openings);
     expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
-    expect((await openStream(staff)).status).toBe(503);
+    expect((await openStream(last)).status).toBe(503);
   });
 
   test("has no records with a remote service, and says so", async ({ server }) => {

@@ -63,6 +63,7 @@ function connectEmbeddedAdmin(
         .page("emailSends", { where: { status } }, "newest", page);
       return { ...rest, rows: rows.map(({ body: _, ...send }) => send) };
     },
+    findExport: (businessId, exportId) => store.reader(businessId).get("exports", exportId),
     pageExports: (businessId, page) => store.reader(businessId).page("exports", {}, "newest", page),
   };
 }

@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { Approval } from "../../contract/access/approvals.ts";
-import type { User } from "../../contract/access/roles.ts";
+import { getUserScopes, type User } from "../../contract/access/roles.ts";
+import { sensitiveScope } from "../../contract/access/scopes.ts";
 import { approvalsAsset } from "../assets.ts";
 import { formatMinute } from "../console/components.ts";
 import { renderNotice, renderPage } from "../layout.ts";
@@ -35,7 +36,7 @@ export function renderApprovalPage(page: ApprovalPage) {
       ${
         isOpen
           ? html`<form method="post" action="/approvals/${approval.approvalId}">
-              ${renderPreview(approval, true)}${renderChoices(approval)}
+              ${renderPreview(approval, true)}${renderChoices(page)}
               <label for="reason">If you decline: why?</label>
               <input id="reason" name="reason" maxlength="500" />
               <p class="hint">The agent is told.</p>
@@ -103,8 +104,9 @@ function renderRemainder(question: string) {
   return lines.map((line) => html`<p>${line}</p>`);
 }
 
-function renderChoices({ choices }: Approval) {
-  if (!choices.includes("showHidden")) return "";
+function renderChoices({ approval: { choices }, user }: ApprovalPage) {
+  // Who may not see addresses may not show them to others.
+  if (!choices.includes("showHidden") || !getUserScopes(user).has(sensitiveScope)) return "";
   return html`<label class="choice">
     <input type="checkbox" name="showHidden" value="yes" /> Show addresses and phone numbers in the file
   </label>

@@ -8,6 +8,8 @@ import { signInAttemptPrefix, type UserLink, type UserPatch, type UserStore } fr
 
 /** Tables of what a person loses when disabled. */
 const access = ["userSessions", "userLinks", "oauthAccessTokens", "oauthRefreshTokens"] as const;
+/** Tables of further ways into an account, beside its password and sessions. */
+const credentials = ["userPasskeys", "oauthAccessTokens", "oauthRefreshTokens"] as const;
 /** Tables whose rows expire, with the column that identifies a row. */
 const expiring: Readonly<Record<string, string>> = {
   userLinks: "sha256",
@@ -58,11 +60,11 @@ export function createUserStore(engine: Pick<Engine, "read" | "write" | "transac
       transact(async (db) => {
         const values = toValues(patch);
         await db.updateTable("users").set(values).where("id", "=", userId).execute();
-        if (patch.disabledAt) {
-          for (const table of access) await db.deleteFrom(table).where("userId", "=", userId).execute();
-        }
+        if (patch.disabledAt) await deleteRowsOfUser(db, access, userId);
         return find(select(db).where("id", "=", userId));
       }),
+
+    removeCredentials: (userId) => transact((db) => deleteRowsOfUser(db, credentials, userId)),
 
     async remove(userId) {
       const { numDeletedRows } = await transact((db) =>
@@ -120,6 +122,10 @@ function createLinkStore(
         return link;
       }),
   };
+}
+
+async function deleteRowsOfUser(db: Db, tables: readonly string[], userId: string): Promise<void> {
+  for (const table of tables) await db.deleteFrom(table).where("userId", "=", userId).execute();
 }
 
 /** Deletes the counts of attempts that no limit needs any more. */

@@ -26,6 +26,8 @@ export interface UserStore {
   insert(user: User): Promise<boolean>;
   /** Changes a person. Disabling one ends the person's sessions and tokens. Returns undefined for an unknown one. */
   update(userId: string, patch: UserPatch): Promise<User | undefined>;
+  /** Deletes a person's passkeys and the tokens of connected apps, which a new password by a link must not leave. */
+  removeCredentials(userId: string): Promise<void>;
   /** Deletes a person with all sessions, passkeys, tokens and links. */
   remove(userId: string): Promise<boolean>;
   saveLink(sha256: string, link: UserLink, now: string): Promise<void>;

@@ -1,3 +1,4 @@
+import type { Privacy } from "../../contract/access/privacy.ts";
 import type { User } from "../../contract/access/roles.ts";
 import type { Token } from "../../contract/access/tokens.ts";
 import type { PageOf } from "../../contract/definition/operation.ts";
@@ -37,5 +38,9 @@ export interface EmbeddedAdmin {
   readonly recordAct: (user: User, act: `${string}.${string}`, entityId: string) => Promise<void>;
   readonly mail: MailAdmin;
   readonly pageMail: (businessId: string, status: EmailSend["status"], page: PageRequest) => Promise<PageOf<EmailSend>>;
+  readonly findExport: (
+    businessId: string,
+    exportId: string,
+  ) => Promise<{ readonly privacy: Privacy | null } | undefined>;
   readonly pageExports: (businessId: string, page: PageRequest) => Promise<PageOf<ListedExport>>;
 }

@@ -1,5 +1,7 @@
+import { shouldHideContacts } from "../../contract/access/privacy.ts";
 import type { User } from "../../contract/access/roles.ts";
 import { splitInput } from "../../contract/definition/operation.ts";
+import { Problem } from "../../contract/errors.ts";
 import type { ExportJob } from "../../contract/exports.ts";
 import { type OperationName, operations } from "../../contract/index.ts";
 import type { Program } from "../../contract/programs.ts";
@@ -8,16 +10,16 @@ import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import { readForm } from "../people/forms.ts";
 import type { EmbeddedAdmin } from "./admin-services.ts";
-import { getPageRequestId, requireRole } from "./person-page.ts";
+import { getPageRequestId, maySeeContacts, requireListed, requireRole } from "./person-page.ts";
 
 const pageSize = 50;
 const maxPrograms = 100;
 
-type ExportRoutesDeps = Pick<EmbeddedAdmin, "pipeline" | "pageExports">;
+type ExportRoutesDeps = Pick<EmbeddedAdmin, "pipeline" | "pageExports" | "findExport">;
 
 /** Adds the pages of exports, which run with the rights of the person who starts them. */
 export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: ExportRoutesDeps): void {
-  const { pipeline, pageExports } = deps;
+  const { pipeline, pageExports, findExport } = deps;
 
   /** Runs an operation as the person. @throws Problem that the operation answers */
   async function run(
@@ -31,6 +33,7 @@ export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: Ex
       operation,
       token: undefined,
       caller: toUserCaller(user),
+      privacy: maySeeContacts(user) ? undefined : ("pseudonymize" as const),
       requestId: getPageRequestId(context),
       parts,
     };
@@ -69,6 +72,12 @@ export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: Ex
     "/integrations/exports/:exportId/file",
     requireRole(people, ["owner", "staff"], async (context, user) => {
       const { exportId } = context.req.param();
+      // A file shows what the person or agent who started it may see.
+      const stored = requireListed(await findExport(user.businessId, exportId ?? ""));
+      if (!maySeeContacts(user) && !shouldHideContacts(stored.privacy ?? undefined)) {
+        const text = "This file shows contact details, which you may not see. Start an export of your own.";
+        throw new Problem("insufficient_scope", undefined, text);
+      }
       const { downloadUrl } = (await run(context, user, "get_export", { exportId })) as ExportJob;
       if (downloadUrl === null) return context.redirect("/integrations/exports", 303);
       return context.redirect(downloadUrl, 303);

@@ -2,7 +2,7 @@ import { Problem } from "../../contract/errors.ts";
 import { mailStatuses, renderMailPage } from "../../pages/console/integrations/mail.ts";
 import type { PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import type { EmbeddedAdmin } from "./admin-services.ts";
-import { requireRole, toAuthor } from "./person-page.ts";
+import { maySeeContacts, requireRole, toAuthor } from "./person-page.ts";
 
 const pageSize = 50;
 
@@ -10,7 +10,7 @@ const pageSize = 50;
 export function addMailRoutes(
   app: PeopleApp,
   people: PeopleServices,
-  { mail, pageMail }: Pick<EmbeddedAdmin, "mail" | "pageMail">,
+  { mail, pageMail, recordAct }: Pick<EmbeddedAdmin, "mail" | "pageMail" | "recordAct">,
 ): void {
   app.get(
     "/integrations/mail",
@@ -20,7 +20,11 @@ export function addMailRoutes(
       const page = { limit: pageSize, lastEvaluatedKey: cursor };
       const { rows, lastEvaluatedKey } = await pageMail(user.businessId, status, page);
       const done = context.req.query("done") === "queued" ? "The message is queued again." : undefined;
-      return context.html(renderMailPage({ user, sends: rows, status, cursor: lastEvaluatedKey, done }));
+      const sends = maySeeContacts(user)
+        ? rows
+        : rows.map((send) => ({ ...send, recipientEmail: "Hidden", error: null }));
+      await recordAct(user, "email_send.listed", user.businessId);
+      return context.html(renderMailPage({ user, sends, status, cursor: lastEvaluatedKey, done }));
     }),
   );
 

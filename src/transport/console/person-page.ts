@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Role, User } from "../../contract/access/roles.ts";
+import { getUserScopes, type Role, type User } from "../../contract/access/roles.ts";
+import { sensitiveScope } from "../../contract/access/scopes.ts";
 import { Problem } from "../../contract/errors.ts";
 import { renderMessagePage } from "../../pages/console/message.ts";
 import type { Author } from "../../store/handler-context.ts";
@@ -42,6 +43,11 @@ function answerProblem(
 /** Returns the id under which the audit and the log know a request. */
 export function getPageRequestId({ env }: PageContext): string {
   return String((env.outgoing as ServerResponse).getHeader("x-request-id"));
+}
+
+/** Returns whether a person may see contact details. */
+export function maySeeContacts(user: User): boolean {
+  return getUserScopes(user).has(sensitiveScope);
 }
 
 /** Names a person as the author of changes. */

@@ -56,7 +56,7 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
     const approval = await approvals.find(user.businessId, context.req.param("approvalId"));
     if (!approval) return context.notFound();
     if (findHindrance(user, approval) !== undefined) return context.text("Your role may not decide this.", 403);
-    const decision = await readDecision(context, approval);
+    const decision = await readDecision(context, approval, user);
     if (typeof decision === "string") return showApproval(context, user, approval, decision);
     try {
       await approvals.decide(user.businessId, approval.approvalId, decision, user);
@@ -88,7 +88,7 @@ function findHindrance(user: User, approval: Approval): string | undefined {
 }
 
 /** Reads the form. Returns what is wrong with it as a sentence. */
-async function readDecision(context: PageContext, { calls }: Approval) {
+async function readDecision(context: PageContext, { calls }: Approval, user: User) {
   const form = await context.req.parseBody({ all: true });
   const kept = new Set([form["call"] ?? []].flat().map(String));
   const approves = form["decision"] === "approve";
@@ -97,5 +97,10 @@ async function readDecision(context: PageContext, { calls }: Approval) {
   if (approves && calls.length > 0 && except.length === calls.length)
     return "No call is selected. Select at least one, or decline.";
   const reason = typeof form["reason"] === "string" ? form["reason"].trim().slice(0, maxReasonChars) : "";
-  return { approves, reason: approves ? "" : reason, except, showsHidden: form["showHidden"] === "yes" };
+  return {
+    approves,
+    reason: approves ? "" : reason,
+    except,
+    showsHidden: form["showHidden"] === "yes" && getUserScopes(user).has(sensitiveScope),
+  };
 }

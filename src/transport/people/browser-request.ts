@@ -3,7 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import type { Approvals } from "../../approvals/approvals.ts";
 import type { Accounts } from "../../identity/accounts.ts";
-import type { BrowserRequest, SignedIn } from "../../identity/browser-request.ts";
+import type { AuthenticateOptions, BrowserRequest, SignedIn } from "../../identity/browser-request.ts";
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { AppAdmin } from "../../pipeline/users/app-admin.ts";
 import type { UserAdmin } from "../../pipeline/users/user-admin.ts";
@@ -44,9 +44,13 @@ export function toBrowserRequest({ publicOrigin }: PeopleServices, context: Page
 }
 
 /** Returns the person who is signed in. Loads nothing for a request without a session's cookie. */
-export async function findSignedIn(people: PeopleServices, context: PageContext): Promise<SignedIn | undefined> {
+export async function findSignedIn(
+  people: PeopleServices,
+  context: PageContext,
+  options?: AuthenticateOptions,
+): Promise<SignedIn | undefined> {
   if (!/session=/.test(context.req.header("cookie") ?? "")) return undefined;
-  return (await people.accounts()).authenticate(toBrowserRequest(people, context));
+  return (await people.accounts()).authenticate(toBrowserRequest(people, context), options);
 }
 
 /** Returns the caller of the pipeline for the person who is signed in. */

@@ -129,7 +129,7 @@ describe("mail", () => {
     const failed = { status: "failed", error: "550 no such mailbox", subject: hostile, body: "Hidden" } as const;
     const { emailSendId } = await server.seed.emailSend({ ...failed, recipientEmail });
     const { emailSendId: sentId } = await server.seed.emailSend({ status: "sent", recipientEmail });
-    const browser = await openAs(server, { role: "staff" });
+    const browser = await openAs(server, { role: "staff", seesSensitive: true });
     const { text } = await browser.open("/integrations/mail?status=failed");
     expect(text).toContain("550 no such mailbox");
     expect(text).not.toMatch(/<script>|Hidden/);
