@@ -113,8 +113,13 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "429; passkeys keep working",
     ],
     [
-      `Attempts from one address (IPv6: from one /64) within ${time(attemptWindowMinutes * 60_000)}, links included`,
+      `Attempts from one address (IPv6: from one /64) within ${time(attemptWindowMinutes * 60_000)}`,
       count(maxAttempts.address),
+      "429",
+    ],
+    [
+      `Openings of links to set a password, from one address within ${time(attemptWindowMinutes * 60_000)}`,
+      count(maxAttempts.link),
       "429",
     ],
     [
