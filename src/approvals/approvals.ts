@@ -51,7 +51,7 @@ export interface Decision {
 
 /** Confirmations of one organisation's callers that wait for a signed-in person. */
 export interface Approvals {
-  now(): Date;
+  getStatus(approval: Approval): ApprovalStatus;
   /** Returns the organisation whose people approve the calls of a realm. */
   findTenant(realm: string): Promise<string>;
   /** Returns whether anybody has an account that may approve. */
@@ -73,6 +73,9 @@ export interface Approvals {
   waitForDecision(businessId: string, approvalId: string, wait: DecisionWait): Promise<Approval | undefined>;
 }
 
+/** `expired` if nobody decided in time. */
+export type ApprovalStatus = Approval["status"] | "expired";
+
 export interface DecisionWait {
   readonly limitMs: number;
   readonly signal: AbortSignal;
@@ -90,7 +93,8 @@ export function createApprovals(deps: ApprovalDeps): Approvals {
   const { store, clock, findTenant } = deps;
   const find = async (businessId: string, approvalId: string) => store.reader(businessId).get("approvals", approvalId);
   return {
-    now: () => clock.now(),
+    getStatus: (approval) =>
+      approval.status === "pending" && isExpired(approval, clock.now()) ? "expired" : approval.status,
     findTenant,
     hasApprovers: (businessId) => store.users.hasActive(businessId, approverRoles),
     request: (businessId, request) => storeRequest(deps, businessId, request),

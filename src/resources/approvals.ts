@@ -1,5 +1,5 @@
 import type { ReadResourceResult, ResourceTemplateType } from "@modelcontextprotocol/server";
-import { isApprovalId, isExpired } from "../approvals/approvals.ts";
+import { isApprovalId } from "../approvals/approvals.ts";
 import type { RecordChange } from "../upstream/port.ts";
 import type { ResourceReader } from "./session.ts";
 import { createNotFoundError } from "./target.ts";
@@ -42,8 +42,7 @@ export async function readApproval(
   const approval = await approvals.find(await approvals.findTenant(realm), approvalId);
   if (approval?.caller !== caller) throw createNotFoundError(uri);
   const { tool, expiresAt, decidedAt, reason } = approval;
-  const status = approval.status === "pending" && isExpired(approval, approvals.now()) ? "expired" : approval.status;
-  const data = { approvalId, tool, status, expiresAt, decidedAt, reason };
+  const data = { approvalId, tool, status: approvals.getStatus(approval), expiresAt, decidedAt, reason };
   return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify({ data }) }] };
 }
 

@@ -2,22 +2,17 @@ import type { Browser } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { invite, password } from "../identity/browser-session.ts";
 import { clients, readConfirmation, readError, type ToolClient } from "../support/clients/clients.ts";
-import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
-import { expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
+import { acceptInvitation, expectAccessible, openBrowserServer, openPage, takeScreenshots } from "./browser.ts";
 
 let browser: Browser;
 let server: TestServer;
 let origin: string;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-  const opened = await openTestServer({ PROGRAMME_CONFIRM: "human" });
-  server = opened.server;
-  origin = server.origin.replace("127.0.0.1", "localhost");
-  return async () => {
-    await browser.close();
-    await opened.close();
-  };
+  const opened = await openBrowserServer({ PROGRAMME_CONFIRM: "human" });
+  ({ browser, server, origin } = opened);
+  return opened.close;
 });
 
 const hostile = '<img src=x onerror="document.title=1"> & <script>document.title=1</script> roof';
@@ -30,12 +25,7 @@ async function seedSubmission() {
 test("a person follows the link of a question, signs in, leaves out a call of a batch and approves the rest", async () => {
   const secret = await invite(server, { email: "olga@example.org", role: "staff" });
   const page = await openPage(browser);
-  await page.goto(`${origin}/join/${secret}`);
-  await page.getByLabel("Your name").fill("Olga Owner");
-  await page.locator("#password").fill(password);
-  await page.locator("#repeated").fill(password);
-  await page.keyboard.press("Enter");
-  await page.waitForURL(`${origin}/account`);
+  await acceptInvitation(page, `${origin}/join/${secret}`);
   await page.getByRole("button", { name: "Sign out" }).click();
 
   const agent = (await clients["2026-07-28 over HTTP"]?.(server, await server.token())) as ToolClient;

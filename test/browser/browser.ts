@@ -2,12 +2,25 @@ import chromium from "@sparticuz/chromium";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
 import { expect } from "vitest";
+import { password } from "../identity/browser-session.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
 
 /** Starts the Chromium of an npm package, without a window. It takes a few seconds. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = await chromium.executablePath();
   // The package's own arguments disable the checks of origins, and end the browser with its first page.
   return driver.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"], headless: true });
+}
+
+/** Starts a browser and a service, which it reaches by a name, as passkeys need. */
+export async function openBrowserServer(environment: Record<string, string> = {}) {
+  const browser = await launchBrowser();
+  const { server, close: closeServer } = await openTestServer(environment);
+  async function close(): Promise<void> {
+    await browser.close();
+    await closeServer();
+  }
+  return { browser, server, origin: server.origin.replace("127.0.0.1", "localhost"), close };
 }
 
 /** Opens a page in a profile of its own, which fails the test on an error of a script or of the content policy. */
@@ -21,6 +34,16 @@ export async function openPage(browser: Browser, options: Parameters<Browser["ne
     if (/content security policy/i.test(message.text())) throw new Error(message.text());
   });
   return page;
+}
+
+/** Accepts an invitation in a page, which is signed in afterwards. */
+export async function acceptInvitation(page: Page, link: string, name = "Olga Owner"): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel("Your name").fill(name);
+  await page.getByLabel("New password").fill(password);
+  await page.getByLabel("The same password again").fill(password);
+  await page.getByRole("button", { name: "Create the account" }).click();
+  await page.waitForURL(new URL("/account", link).href);
 }
 
 interface AxeResults {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { invite, password } from "../identity/browser-session.ts";
 import { TestApp } from "../identity/test-app.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
-import { expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+import { acceptInvitation, expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
 
 /** Listens where an installed app does, and returns the first address that a browser opens there. */
 async function listenForAnswer() {
@@ -28,12 +28,7 @@ test("a person signs in, allows an app that has nothing but the address, and end
   const origin = server.origin.replace("127.0.0.1", "localhost");
   const page = await openPage(browser);
   const secret = await invite(server, { email: "olga@example.org", role: "owner" });
-  await page.goto(`${origin}/join/${secret}`);
-  await page.fill("#name", "Olga Owner");
-  await page.fill("#password", password);
-  await page.fill("#repeated", password);
-  await page.press("#repeated", "Enter");
-  await page.waitForURL(`${origin}/account`);
+  await acceptInvitation(page, `${origin}/join/${secret}`);
   await page.context().clearCookies();
 
   const { redirectUrl, answered } = await listenForAnswer();

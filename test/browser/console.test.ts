@@ -6,11 +6,11 @@ import { loadConfig } from "../../src/config/load.ts";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import { seedDemo } from "../../src/demo/seed.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { invite, password } from "../identity/browser-session.ts";
+import { invite } from "../identity/browser-session.ts";
 import { clients } from "../support/clients/clients.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
 import { openTestServer, TestClock, type TestServer } from "../support/servers/test-server.ts";
-import { expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+import { acceptInvitation, expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
 
 let browser: Browser;
 let server: TestServer;
@@ -42,12 +42,7 @@ async function issueDemoToken({ app }: TestServer, businessId: string): Promise<
 
 async function signIn(page: Page, email = "olga@example.org"): Promise<void> {
   const secret = await invite(server, { email, role: "owner" });
-  await page.goto(`${origin}/join/${secret}`);
-  await page.getByLabel("Your name").fill("Olga Owner");
-  await page.getByLabel("New password").fill(password);
-  await page.getByLabel("The same password again").fill(password);
-  await page.getByRole("button", { name: "Create the account" }).click();
-  await page.waitForURL(`${origin}/account`);
+  await acceptInvitation(page, `${origin}/join/${secret}`);
 }
 
 /** Opens pages with the texts of the demonstration data that would run, load or mislead if they were not escaped. */

@@ -1,22 +1,17 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { invite, password } from "../identity/browser-session.ts";
-import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
-import { expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+import { invite } from "../identity/browser-session.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
+import { acceptInvitation, expectAccessible, openBrowserServer, openPage, takeScreenshots } from "./browser.ts";
 
 let browser: Browser;
 let server: TestServer;
 let origin: string;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-  const opened = await openTestServer();
-  server = opened.server;
-  origin = server.origin.replace("127.0.0.1", "localhost");
-  return async () => {
-    await browser.close();
-    await opened.close();
-  };
+  const opened = await openBrowserServer();
+  ({ browser, server, origin } = opened);
+  return opened.close;
 });
 
 const hostile = '"><img src=x onerror="document.title=1"><script>document.title=1</script>';
@@ -24,12 +19,7 @@ const hostile = '"><img src=x onerror="document.title=1"><script>document.title=
 test("an owner makes a token, and finds no page of management that axe-core rejects", async () => {
   const page = await openPage(browser);
   const secret = await invite(server, { email: "olga@example.org", role: "owner" });
-  await page.goto(`${origin}/join/${secret}`);
-  await page.getByLabel("Your name").fill(hostile);
-  await page.locator("#password").fill(password);
-  await page.locator("#repeated").fill(password);
-  await page.keyboard.press("Enter");
-  await page.waitForURL(`${origin}/account`);
+  await acceptInvitation(page, `${origin}/join/${secret}`, hostile);
 
   await page.goto(`${origin}/access/tokens/new`);
   await expectAccessible(page);

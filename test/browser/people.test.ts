@@ -1,22 +1,17 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { invite, password } from "../identity/browser-session.ts";
-import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
-import { addAuthenticator, expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
+import { addAuthenticator, expectAccessible, openBrowserServer, openPage, takeScreenshots } from "./browser.ts";
 
 let browser: Browser;
 let server: TestServer;
 let origin: string;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-  const opened = await openTestServer();
-  server = opened.server;
-  origin = server.origin.replace("127.0.0.1", "localhost");
-  return async () => {
-    await browser.close();
-    await opened.close();
-  };
+  const opened = await openBrowserServer();
+  ({ browser, server, origin } = opened);
+  return opened.close;
 });
 
 /** Presses the Tab key until a control has the focus. */

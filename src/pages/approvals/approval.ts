@@ -1,7 +1,6 @@
 import { html } from "hono/html";
 import type { Approval } from "../../contract/access/approvals.ts";
-import { getUserScopes, type User } from "../../contract/access/roles.ts";
-import { sensitiveScope } from "../../contract/access/scopes.ts";
+import type { User } from "../../contract/access/roles.ts";
 import { approvalsAsset } from "../assets.ts";
 import { formatMinute } from "../console/components.ts";
 import { renderNotice, renderPage } from "../layout.ts";
@@ -106,7 +105,7 @@ function renderRemainder(question: string) {
 
 function renderChoices({ approval: { choices }, user }: ApprovalPage) {
   // Who may not see addresses may not show them to others.
-  if (!choices.includes("showHidden") || !getUserScopes(user).has(sensitiveScope)) return "";
+  if (!choices.includes("showHidden") || !user.seesSensitive) return "";
   return html`<label class="choice">
     <input type="checkbox" name="showHidden" value="yes" /> Show addresses and phone numbers in the file
   </label>

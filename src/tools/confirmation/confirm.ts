@@ -109,8 +109,9 @@ export async function readAgreement(
   const reply = readReply(context);
   if (!reply && given === undefined) return undefined;
   if (reply?.action === "decline") return refuseDeclined(session, reply.reason);
-  const unavailable = !reply && confirmation.mode === "human" && !(await findApprovals(session, call));
-  if (unavailable) return { ok: false, problem: problem("confirmation_unavailable") };
+  const approvals = reply ? undefined : await findApprovals(session, call);
+  if (!reply && !approvals && confirmation.mode === "human")
+    return { ok: false, problem: problem("confirmation_unavailable") };
   const token = reply ? context.mcpReq.requestState<string>() : given;
   const agreement = verifyConfirmationToken(confirmation, createSigner(confirmation, call), token);
   const isApproval = "nonce" in agreement && isApprovalId(agreement.nonce);
@@ -121,7 +122,7 @@ export async function readAgreement(
     return readApproval(session, context, call, { agreement, token: String(token), waits });
   }
   // Without a reply, a token only proves that the model called twice.
-  if (!reply && (await findApprovals(session, call))) return undefined;
+  if (approvals) return undefined;
   telemetry.note("confirmation", "accepted");
   return reply ? { ...agreement, showsHidden: reply.showsHidden, except: reply.except } : agreement;
 }

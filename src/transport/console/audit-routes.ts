@@ -2,10 +2,10 @@ import { roles, type User } from "../../contract/access/roles.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
 import { DateFrom } from "../../contract/definition/fields.ts";
 import { type AuditSearch, renderAuditPage } from "../../pages/console/audit.ts";
-import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import type { AdminServices, EmbeddedAdmin } from "./admin-services.ts";
-import { getPageRequestId, requireRole } from "./person-page.ts";
+import { describeReading, performAsPerson } from "./page-reader.ts";
+import { requireRole } from "./person-page.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -30,23 +30,15 @@ export function addAuditRoutes(
       const search = readSearch(context);
       const { action, actor, record, from, to } = search;
       const cursor = context.req.query("cursor");
-      const answer = await pipeline.execute({
-        operation: "list_audit_entries",
-        token: undefined,
-        caller: toUserCaller(user),
-        requestId: getPageRequestId(context),
-        parts: {
-          params: {},
-          query: { ...(action ? { action } : {}), ...(cursor ? { lastEvaluatedKey: cursor } : {}) },
-          body: undefined,
-        },
-        narrowing: {
-          actorId: actor || undefined,
-          entityId: record || undefined,
-          from: parseDay(from)?.toISOString(),
-          to: parseDay(to, dayMs - 1)?.toISOString(),
-        },
-      });
+      const narrowing = {
+        actorId: actor || undefined,
+        entityId: record || undefined,
+        from: parseDay(from)?.toISOString(),
+        to: parseDay(to, dayMs - 1)?.toISOString(),
+      };
+      const input = { action, lastEvaluatedKey: cursor };
+      const reading = describeReading(context, user);
+      const answer = await performAsPerson(pipeline, reading, "list_audit_entries", input, narrowing);
       const page = renderAuditPage({
         user,
         search,

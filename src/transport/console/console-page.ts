@@ -1,9 +1,7 @@
 import type { User } from "../../contract/access/roles.ts";
 import type { OperationPipeline } from "../../pipeline/execute.ts";
-import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import { findSignedIn, type PageContext, type PeopleServices, redirectToSignIn } from "../people/browser-request.ts";
-import { createPageReader, type PageReader } from "./page-reader.ts";
-import { getPageRequestId } from "./person-page.ts";
+import { createPageReader, describeReading, type PageReader } from "./page-reader.ts";
 
 /** What the pages of the console need. */
 export interface ConsoleServices {
@@ -30,12 +28,7 @@ export async function openConsoleRequest(
   const signedIn = await findSignedIn(people, context);
   if (!signedIn) return undefined;
   const { user } = signedIn;
-  const reading = {
-    caller: toUserCaller(user),
-    requestId: getPageRequestId(context),
-    signal: context.req.raw.signal,
-  };
-  return { context, user, reader: pipeline && createPageReader(pipeline, reading) };
+  return { context, user, reader: pipeline && createPageReader(pipeline, describeReading(context, user)) };
 }
 
 /** Creates the handler of a page for people who are signed in. Others are led to the page for signing in. */

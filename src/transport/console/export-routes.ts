@@ -1,16 +1,15 @@
 import { shouldHideContacts } from "../../contract/access/privacy.ts";
 import type { User } from "../../contract/access/roles.ts";
-import { splitInput } from "../../contract/definition/operation.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { ExportJob } from "../../contract/exports.ts";
-import { type OperationName, operations } from "../../contract/index.ts";
+import type { OperationName } from "../../contract/index.ts";
 import type { Program } from "../../contract/programs.ts";
 import { renderExportsPage } from "../../pages/console/integrations/exports.ts";
-import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import { readForm } from "../people/forms.ts";
 import type { EmbeddedAdmin } from "./admin-services.ts";
-import { getPageRequestId, maySeeContacts, requireListed, requireRole } from "./person-page.ts";
+import { describeReading, performAsPerson } from "./page-reader.ts";
+import { requireListed, requireRole } from "./person-page.ts";
 
 const pageSize = 50;
 const maxPrograms = 100;
@@ -28,16 +27,7 @@ export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: Ex
     operation: OperationName,
     input: Readonly<Record<string, unknown>>,
   ): Promise<unknown> {
-    const parts = splitInput(operations[operation], input);
-    const call = {
-      operation,
-      token: undefined,
-      caller: toUserCaller(user),
-      privacy: maySeeContacts(user) ? undefined : ("pseudonymize" as const),
-      requestId: getPageRequestId(context),
-      parts,
-    };
-    const answer = await pipeline.execute(call);
+    const answer = await performAsPerson(pipeline, describeReading(context, user), operation, input);
     if (!answer.ok) throw answer.problem;
     return answer.data;
   }
@@ -74,7 +64,7 @@ export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: Ex
       const { exportId } = context.req.param();
       // A file shows what the person or agent who started it may see.
       const stored = requireListed(await findExport(user.businessId, exportId ?? ""));
-      if (!maySeeContacts(user) && !shouldHideContacts(stored.privacy ?? undefined)) {
+      if (!user.seesSensitive && !shouldHideContacts(stored.privacy ?? undefined)) {
         const text = "This file shows contact details, which you may not see. Start an export of your own.";
         throw new Problem("insufficient_scope", undefined, text);
       }

@@ -2,7 +2,7 @@ import { Problem } from "../../contract/errors.ts";
 import { mailStatuses, renderMailPage } from "../../pages/console/integrations/mail.ts";
 import type { PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import type { EmbeddedAdmin } from "./admin-services.ts";
-import { maySeeContacts, requireRole, toAuthor } from "./person-page.ts";
+import { requireRole, toAuthor } from "./person-page.ts";
 
 const pageSize = 50;
 
@@ -20,7 +20,7 @@ export function addMailRoutes(
       const page = { limit: pageSize, lastEvaluatedKey: cursor };
       const { rows, lastEvaluatedKey } = await pageMail(user.businessId, status, page);
       const done = context.req.query("done") === "queued" ? "The message is queued again." : undefined;
-      const sends = maySeeContacts(user)
+      const sends = user.seesSensitive
         ? rows
         : rows.map((send) => ({ ...send, recipientEmail: "Hidden", error: null }));
       await recordAct(user, "email_send.listed", user.businessId);

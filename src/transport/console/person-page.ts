@@ -1,20 +1,13 @@
 import type { ServerResponse } from "node:http";
-import { getUserScopes, type Role, type User } from "../../contract/access/roles.ts";
-import { sensitiveScope } from "../../contract/access/scopes.ts";
+import type { Role, User } from "../../contract/access/roles.ts";
 import { Problem } from "../../contract/errors.ts";
 import { renderMessagePage } from "../../pages/console/message.ts";
 import type { Author } from "../../store/handler-context.ts";
-import { findSignedIn, type PageContext, type PeopleServices, redirectToSignIn } from "../people/browser-request.ts";
-
-/** Answers a request of a person who is signed in. */
-export type PersonHandler = (context: PageContext, user: User) => Promise<Response>;
+import { type PageContext, type PeopleServices, type PersonHandler, requireSignIn } from "../people/browser-request.ts";
 
 /** Returns a route's handler for people with one of the roles. Everyone else learns nothing about the page's records. */
 export function requireRole(people: PeopleServices, roles: readonly Role[], answer: PersonHandler) {
-  return async (context: PageContext): Promise<Response> => {
-    const signedIn = await findSignedIn(people, context);
-    if (!signedIn) return redirectToSignIn(context);
-    const { user } = signedIn;
+  return requireSignIn(people, async (context, user) => {
     if (!roles.includes(user.role)) {
       const text = "Your role does not open this page. Ask an owner of your organisation.";
       return context.html(renderMessagePage(user, "Not for your role", text), 403);
@@ -25,7 +18,7 @@ export function requireRole(people: PeopleServices, roles: readonly Role[], answ
       if (!(error instanceof Problem)) throw error;
       return answerProblem(context, user, error);
     }
-  };
+  });
 }
 
 function answerProblem(
@@ -43,11 +36,6 @@ function answerProblem(
 /** Returns the id under which the audit and the log know a request. */
 export function getPageRequestId({ env }: PageContext): string {
   return String((env.outgoing as ServerResponse).getHeader("x-request-id"));
-}
-
-/** Returns whether a person may see contact details. */
-export function maySeeContacts(user: User): boolean {
-  return getUserScopes(user).has(sensitiveScope);
 }
 
 /** Names a person as the author of changes. */

@@ -8,6 +8,7 @@ import {
   type PeopleApp,
   type PeopleServices,
   redirectToSignIn,
+  requireSignIn,
   toBrowserRequest,
 } from "./browser-request.ts";
 import { addCookies, checkNewPassword, formatWait, readForm } from "./forms.ts";
@@ -67,14 +68,14 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
     return context.redirect("/account?done=password", 303);
   });
 
-  app.post("/account/notices", async (context) => {
-    const signedIn = await findSignedIn(people, context);
-    if (!signedIn) return redirectToSignIn(context);
-    const { businessId, userId } = signedIn.user;
-    const { wanted } = await readForm(context, ["wanted"]);
-    await people.approvalNotices?.setWanted(businessId, userId, wanted === "yes");
-    return context.redirect("/account?done=notices", 303);
-  });
+  app.post(
+    "/account/notices",
+    requireSignIn(people, async (context, { businessId, userId }) => {
+      const { wanted } = await readForm(context, ["wanted"]);
+      await people.approvalNotices?.setWanted(businessId, userId, wanted === "yes");
+      return context.redirect("/account?done=notices", 303);
+    }),
+  );
 
   app.post("/account/sessions/:sessionId/end", async (context) => {
     const accounts = await people.accounts();

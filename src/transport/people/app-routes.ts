@@ -15,9 +15,11 @@ import {
   type PeopleApp,
   type PeopleServices,
   redirectToSignIn,
+  requireSignIn,
   toBrowserRequest,
 } from "./browser-request.ts";
 import { formatWait } from "./forms.ts";
+import { addPageHeaders } from "./page-headers.ts";
 
 /** Paths of the pages on which people connect apps and end their connections. */
 export const appPagePaths = ["/connect", "/connected-apps"] as const;
@@ -43,11 +45,11 @@ export function addAppRoutes(app: PeopleApp, people: PeopleServices, appAdmin: A
 }
 
 function addConsentRoutes(app: PeopleApp, people: PeopleServices): void {
+  app.use(oauthPaths.authorize, addPageHeaders);
   app.get(oauthPaths.authorize, async (context) => {
     const { apps } = await people.accounts();
     const { searchParams } = new URL(context.req.url);
     const authorization = await apps.authorize(toBrowserRequest(people, context), searchParams);
-    for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
     return answerAuthorization(context, authorization);
   });
 
@@ -138,18 +140,19 @@ function getFormTarget(redirectUri: string): string {
 }
 
 function addConnectedAppRoutes(app: PeopleApp, people: PeopleServices, appAdmin: AppAdmin): void {
-  app.get("/connected-apps", async (context) => {
-    const signedIn = await findSignedIn(people, context);
-    if (!signedIn) return redirectToSignIn(context);
-    const { user } = signedIn;
-    const done = context.req.query("done") === undefined ? undefined : "The connection has ended.";
-    return context.html(renderConnectedAppsPage({ user, apps: await appAdmin.list(user), done }));
-  });
+  app.get(
+    "/connected-apps",
+    requireSignIn(people, async (context, user) => {
+      const done = context.req.query("done") === undefined ? undefined : "The connection has ended.";
+      return context.html(renderConnectedAppsPage({ user, apps: await appAdmin.list(user), done }));
+    }),
+  );
 
-  app.post("/connected-apps/:connectionId/end", async (context) => {
-    const signedIn = await findSignedIn(people, context);
-    if (!signedIn) return redirectToSignIn(context);
-    await appAdmin.end(signedIn.user, context.req.param("connectionId"));
-    return context.redirect("/connected-apps?done=ended", 303);
-  });
+  app.post(
+    "/connected-apps/:connectionId/end",
+    requireSignIn(people, async (context, user) => {
+      await appAdmin.end(user, context.req.param("connectionId") ?? "");
+      return context.redirect("/connected-apps?done=ended", 303);
+    }),
+  );
 }

@@ -1,16 +1,10 @@
-import { approvalsPath, approverRoles, isExpired, mayDecide } from "../../approvals/approvals.ts";
+import { approvalsPath, approverRoles, mayDecide } from "../../approvals/approvals.ts";
 import type { Approval } from "../../contract/access/approvals.ts";
 import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import { sensitiveScope } from "../../contract/access/scopes.ts";
 import { Problem } from "../../contract/errors.ts";
 import { renderApprovalListPage, renderApprovalPage, type WaitingApprovals } from "../../pages/approvals/approval.ts";
-import {
-  findSignedIn,
-  type PageContext,
-  type PeopleApp,
-  type PeopleServices,
-  redirectToSignIn,
-} from "./browser-request.ts";
+import { type PageContext, type PeopleApp, type PeopleServices, requireSignIn } from "./browser-request.ts";
 
 const maxListed = 100;
 const maxReasonChars = 500;
@@ -21,51 +15,52 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
   async function showApproval(context: PageContext, user: User, approval: Approval, error?: string) {
     const { tokenId } = approval;
     const tokenName = tokenId === null ? undefined : await findTokenName(user.businessId, tokenId);
-    const expired = approval.status === "pending" && isExpired(approval, approvals.now());
-    const status = expired ? "expired" : approval.status;
     const page = renderApprovalPage({
       user,
       approval,
       tokenName,
-      status,
+      status: approvals.getStatus(approval),
       hindrance: findHindrance(user, approval),
       error,
     });
     return context.html(page, error === undefined ? 200 : 422);
   }
 
-  app.get(approvalsPath, async (context) => {
-    const signedIn = await findSignedIn(people, context);
-    if (!signedIn) return redirectToSignIn(context);
-    const { user } = signedIn;
-    return context.html(renderApprovalListPage({ user, ...(await listDecidable(people, user)) }));
-  });
+  const findApproval = (context: PageContext, { businessId }: User) =>
+    approvals.find(businessId, context.req.param("approvalId") ?? "");
 
-  app.get(`${approvalsPath}/:approvalId`, async (context) => {
-    const signedIn = await findSignedIn(people, context);
-    if (!signedIn) return redirectToSignIn(context);
-    const approval = await approvals.find(signedIn.user.businessId, context.req.param("approvalId"));
-    if (!approval) return context.notFound();
-    return showApproval(context, signedIn.user, approval);
-  });
+  app.get(
+    approvalsPath,
+    requireSignIn(people, async (context, user) =>
+      context.html(renderApprovalListPage({ user, ...(await listDecidable(people, user)) })),
+    ),
+  );
 
-  app.post(`${approvalsPath}/:approvalId`, async (context) => {
-    const signedIn = await findSignedIn(people, context);
-    if (!signedIn) return redirectToSignIn(context);
-    const { user } = signedIn;
-    const approval = await approvals.find(user.businessId, context.req.param("approvalId"));
-    if (!approval) return context.notFound();
-    if (findHindrance(user, approval) !== undefined) return context.text("Your role may not decide this.", 403);
-    const decision = await readDecision(context, approval, user);
-    if (typeof decision === "string") return showApproval(context, user, approval, decision);
-    try {
-      await approvals.decide(user.businessId, approval.approvalId, decision, user);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      return showApproval(context, user, approval, "This was decided by somebody else, or has expired.");
-    }
-    return context.redirect(`${approvalsPath}/${approval.approvalId}`, 303);
-  });
+  app.get(
+    `${approvalsPath}/:approvalId`,
+    requireSignIn(people, async (context, user) => {
+      const approval = await findApproval(context, user);
+      return approval ? showApproval(context, user, approval) : context.notFound();
+    }),
+  );
+
+  app.post(
+    `${approvalsPath}/:approvalId`,
+    requireSignIn(people, async (context, user) => {
+      const approval = await findApproval(context, user);
+      if (!approval) return context.notFound();
+      if (findHindrance(user, approval) !== undefined) return context.text("Your role may not decide this.", 403);
+      const decision = await readDecision(context, approval, user);
+      if (typeof decision === "string") return showApproval(context, user, approval, decision);
+      try {
+        await approvals.decide(user.businessId, approval.approvalId, decision, user);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        return showApproval(context, user, approval, "This was decided by somebody else, or has expired.");
+      }
+      return context.redirect(`${approvalsPath}/${approval.approvalId}`, 303);
+    }),
+  );
 }
 
 /** Lists the approvals that wait for a decision which the person may make. */
@@ -101,6 +96,6 @@ async function readDecision(context: PageContext, { calls }: Approval, user: Use
     approves,
     reason: approves ? "" : reason,
     except,
-    showsHidden: form["showHidden"] === "yes" && getUserScopes(user).has(sensitiveScope),
+    showsHidden: form["showHidden"] === "yes" && user.seesSensitive,
   };
 }

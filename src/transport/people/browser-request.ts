@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import type { Approvals } from "../../approvals/approvals.ts";
+import type { User } from "../../contract/access/roles.ts";
 import type { Accounts } from "../../identity/accounts.ts";
 import type { AuthenticateOptions, BrowserRequest, SignedIn } from "../../identity/browser-request.ts";
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
@@ -64,6 +65,17 @@ export function redirectToSignIn(context: PageContext): Response {
   const { pathname, search } = new URL(context.req.url);
   const next = context.req.method === "GET" ? `?${new URLSearchParams({ next: `${pathname}${search}` })}` : "";
   return context.redirect(`/sign-in${next}`, 303);
+}
+
+/** Answers a request of a person who is signed in. */
+export type PersonHandler = (context: PageContext, user: User) => Promise<Response>;
+
+/** Returns a route's handler for people who are signed in. Others are led to the page for signing in. */
+export function requireSignIn(people: PeopleServices, answer: PersonHandler) {
+  return async (context: PageContext): Promise<Response> => {
+    const signedIn = await findSignedIn(people, context);
+    return signedIn ? answer(context, signedIn.user) : redirectToSignIn(context);
+  };
 }
 
 /** Returns whether browsers allow passkeys for this server: not for one that is known by its address alone. */

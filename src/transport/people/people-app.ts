@@ -1,7 +1,6 @@
 import { bodyLimit } from "hono/body-limit";
 import { approvalsPath } from "../../approvals/approvals.ts";
 import { authPath } from "../../identity/limits.ts";
-import { pageHeaders } from "../../pages/layout.ts";
 import { addAdminRoutes, adminPaths } from "../console/admin-routes.ts";
 import type { AdminServices } from "../console/admin-services.ts";
 import { addAccountRoutes } from "./account-routes.ts";
@@ -9,6 +8,7 @@ import { addAppRoutes, appPagePaths } from "./app-routes.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
 import { addLinkRoutes } from "./link-routes.ts";
+import { addPageHeaders } from "./page-headers.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { addSignInRoutes } from "./sign-in-routes.ts";
 
@@ -24,14 +24,7 @@ const pagePaths = ["/sign-in", "/sign-out", "/join", "/account", approvalsPath, 
 export function addPeopleRoutes(app: PeopleApp, people: PeopleServices, admin: AdminServices | undefined): void {
   const limitBody = bodyLimit({ maxSize: maxFormBytes });
   for (const path of pagePaths) {
-    app.use(path, async (context, next) => {
-      await next();
-      for (const [name, value] of Object.entries(pageHeaders)) {
-        // A page may have a policy of its own.
-        if (!context.res.headers.has(name)) context.header(name, value);
-      }
-    });
-    app.use(path, requireSameOrigin(people), limitBody);
+    app.use(path, addPageHeaders, requireSameOrigin(people), limitBody);
   }
   addSignInRoutes(app, people);
   addLinkRoutes(app, people);
