@@ -113,6 +113,11 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "429; passkeys keep working",
     ],
     [
+      `Audit entries of an account's refused attempts within ${time(attemptWindowMinutes * 60_000)}`,
+      count(maxAttempts.refusal),
+      "later ones are not recorded",
+    ],
+    [
       `Attempts from one address (IPv6: from one /64) within ${time(attemptWindowMinutes * 60_000)}`,
       count(maxAttempts.address),
       "429",

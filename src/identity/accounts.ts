@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { AppAdmin } from "../pipeline/users/app-admin.ts";
+import { createSignInAudit, type SignInAudit } from "../pipeline/users/sign-in-audit.ts";
 import type { FirstOwner, UserAdmin } from "../pipeline/users/user-admin.ts";
 import type { Store } from "../store/port.ts";
 import { type AppAuthorization, createAppAuthorization } from "./app-authorization.ts";
@@ -64,7 +65,7 @@ export interface Accounts {
   readonly apps: AppAuthorization;
 }
 
-export interface AccountsDeps extends Omit<AuthOptions, "users" | "documents"> {
+export interface AccountsDeps extends Omit<AuthOptions, "users" | "audit" | "documents"> {
   readonly store: Store;
   readonly userAdmin: UserAdmin;
   readonly appAdmin: AppAdmin;
@@ -78,12 +79,13 @@ const maxOrigins = 10;
 
 /** The way back from an external provider. */
 const providerEndpoint = `GET /callback/${providerId}`;
+const addPasskeyEndpoint = "POST /passkey/verify-registration";
 /** The endpoints of better-auth that are reachable. All others are called by the pages. */
 const openEndpoints: ReadonlySet<string> = new Set([
   "GET /passkey/generate-authenticate-options",
   "POST /passkey/verify-authentication",
   "GET /passkey/generate-register-options",
-  "POST /passkey/verify-registration",
+  addPasskeyEndpoint,
   providerEndpoint,
 ]);
 /** Those that count as attempts. */
@@ -98,6 +100,7 @@ interface AccountContext extends Pick<Accounts, "authenticate"> {
   /** Has the external provider, which may be slow to answer. */
   readonly providerAuths: AuthCache;
   readonly attempts: AttemptLimiter;
+  readonly audit: SignInAudit;
   /** Makes an attempt for an account, unless there were too many. */
   attempt(request: BrowserRequest, email: string, work: () => Promise<Response>): Promise<SignInAttempt>;
 }
@@ -116,13 +119,15 @@ function createAccountContext({
 }: AccountsDeps & Pick<AuthOptions, "documents">): AccountContext {
   const { users } = store;
   const attempts = createAttemptLimiter(store, clock);
-  const auths = createAuthCache((origin) => createAuth(origin, { ...options, provider: undefined, users }));
+  const audit = createSignInAudit(store, clock);
+  const auths = createAuthCache((origin) => createAuth(origin, { ...options, provider: undefined, users, audit }));
   const getAuth = auths.get;
 
   return {
     getAuth,
-    providerAuths: createAuthCache((origin) => createAuth(origin, { ...options, users })),
+    providerAuths: createAuthCache((origin) => createAuth(origin, { ...options, users, audit })),
     attempts,
+    audit,
 
     async authenticate(request, { extendsSession = true } = {}) {
       const query = { disableRefresh: !extendsSession };
@@ -139,11 +144,19 @@ function createAccountContext({
       ] as const;
       for (const [kind, subject] of subjects) {
         const retryAfterSeconds = await attempts.count(kind, subject);
-        if (retryAfterSeconds !== undefined) return { ok: false, retryAfterSeconds };
+        if (retryAfterSeconds === undefined) continue;
+        // The answer does not wait, because its time would show whether the account exists.
+        void recordRefusal(email).catch((error) => options.log.error({ err: error }, "A refusal was not audited"));
+        return { ok: false, retryAfterSeconds };
       }
       return toAttempt(await work());
     },
   };
+
+  /** Records the first refusal of a window, so that an attack does not fill the audit. */
+  async function recordRefusal(email: string): Promise<void> {
+    if ((await attempts.count("refusal", email.trim().toLowerCase())) === undefined) await audit.recordRefusal(email);
+  }
 }
 
 /** One {@link Auth} for each origin. */
@@ -172,7 +185,7 @@ function createSignIn(
   context: AccountContext,
   { userAdmin, provider, store: { users } }: Pick<AccountsDeps, "userAdmin" | "provider" | "store">,
 ): Pick<Accounts, SignInPart> {
-  const { getAuth, attempts, attempt } = context;
+  const { getAuth, attempts, attempt, audit } = context;
   function signIn(request: BrowserRequest, { email, password }: { email: string; password: string }) {
     const headers = withoutCookies(request.headers);
     return getAuth(request).api.signInEmail({ body: { email: email.trim(), password }, headers, asResponse: true });
@@ -182,7 +195,9 @@ function createSignIn(
     signIn: (request, given) => attempt(request, given.email, () => signIn(request, given)),
 
     async signOut(request) {
+      const signedIn = await context.authenticate(request, { extendsSession: false });
       const response = await getAuth(request).api.signOut({ headers: request.headers, asResponse: true });
+      if (signedIn) await audit.record(signedIn.user.userId, "user.signed_out");
       return response.headers.getSetCookie();
     },
 
@@ -208,6 +223,10 @@ function createSignIn(
       }
       if (endpoint === providerEndpoint) return answerProvider(context, request, raw);
       const response = await getAuth(request).handler(raw);
+      if (endpoint === addPasskeyEndpoint && response.ok) {
+        const signedIn = await context.authenticate(request);
+        if (signedIn) await audit.record(signedIn.user.userId, "user.passkey_added");
+      }
       // The body of a sign-in has the session's token, which scripts must not see.
       return raw.method === "POST" ? replaceBody(response) : response;
     },
@@ -270,7 +289,7 @@ async function setPassword(auth: Auth, userId: string, password: string): Promis
 
 type OwnAccountPart = "changePassword" | "listSessions" | "endSession" | "listPasskeys" | "removePasskey";
 
-function createOwnAccount({ getAuth, authenticate, attempt }: AccountContext): Pick<Accounts, OwnAccountPart> {
+function createOwnAccount({ getAuth, authenticate, attempt, audit }: AccountContext): Pick<Accounts, OwnAccountPart> {
   return {
     async changePassword(request, { current, password }) {
       const signedIn = await authenticate(request);
@@ -297,7 +316,9 @@ function createOwnAccount({ getAuth, authenticate, attempt }: AccountContext): P
       const { api } = getAuth(request);
       const { headers } = request;
       const session = (await api.listSessions({ headers })).find(({ id }) => id === sessionId);
-      if (session) await api.revokeSession({ body: { token: session.token }, headers });
+      if (!session) return;
+      await api.revokeSession({ body: { token: session.token }, headers });
+      await audit.record(session.userId, "user.session_ended");
     },
 
     async listPasskeys(request) {
@@ -307,10 +328,11 @@ function createOwnAccount({ getAuth, authenticate, attempt }: AccountContext): P
 
     async removePasskey(request, passkeyId) {
       const { api } = getAuth(request);
-      const own = await api.listPasskeys({ headers: request.headers });
-      if (own.some(({ id }) => id === passkeyId)) {
-        await api.deletePasskey({ body: { id: passkeyId }, headers: request.headers });
-      }
+      const { headers } = request;
+      const passkey = (await api.listPasskeys({ headers })).find(({ id }) => id === passkeyId);
+      if (!passkey) return;
+      await api.deletePasskey({ body: { id: passkeyId }, headers });
+      await audit.record(passkey.userId, "user.passkey_removed");
     },
   };
 }

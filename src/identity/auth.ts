@@ -5,6 +5,7 @@ import { betterAuth } from "better-auth/minimal";
 import { genericOAuth } from "better-auth/plugins";
 import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import type { SignInAudit, SignInMethod } from "../pipeline/users/sign-in-audit.ts";
 import type { UserStore } from "../store/people/user-store.ts";
 import type { ClientDocuments } from "./client-documents.ts";
 import { authPath, maxNameChars, maxPasswordChars, minPasswordChars, sessionHours } from "./limits.ts";
@@ -21,6 +22,7 @@ export interface IdentityProvider {
 
 export interface AuthOptions {
   readonly users: UserStore;
+  readonly audit: SignInAudit;
   /** At least 32 characters. It signs cookies. */
   readonly secret: string;
   readonly log: Log;
@@ -43,6 +45,13 @@ const prefixes: Readonly<Record<string, string>> = {
   oauthConsent: "app",
 };
 
+/** How a person has signed in, by the endpoint that began the session. */
+const signInMethods: Readonly<Record<string, SignInMethod>> = {
+  "/sign-in/email": "password",
+  "/passkey/verify-authentication": "passkey",
+  "/callback/:id": "provider",
+};
+
 /** Begins the library's own variables, with which it would report its use, or trust other origins. */
 const foreignPrefix = "BETTER_AUTH_";
 
@@ -50,7 +59,7 @@ const foreignPrefix = "BETTER_AUTH_";
  * Creates better-auth for one origin. People are only added by invitation. With a provider, it asks for the provider's
  * addresses once; it knows no provider if there was no answer.
  */
-export function createAuth(origin: string, { users, secret, log, provider, ...apps }: AuthOptions) {
+export function createAuth(origin: string, { users, audit, secret, log, provider, ...apps }: AuthOptions) {
   const { hostname, protocol } = new URL(origin);
   const isSecure = protocol === "https:";
   // Browsers accept a cookie of this prefix only over https, for the whole host and from the host itself.
@@ -102,6 +111,11 @@ export function createAuth(origin: string, { users, secret, log, provider, ...ap
           before: async ({ userId }) => {
             const user = await users.get(userId);
             return user !== undefined && user.disabledAt === null;
+          },
+          after: async ({ userId }, context) => {
+            // A new password begins a new session too.
+            if (context?.path === "/change-password") return audit.record(userId, "user.password_changed");
+            return audit.record(userId, "user.signed_in", signInMethods[context?.path ?? ""]);
           },
         },
       },

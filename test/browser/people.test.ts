@@ -65,6 +65,22 @@ test("an invited person sets up the account, adds a passkey and signs in with it
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.locator("[data-passkey-sign-in]").click();
   await page.getByText("The passkey was not accepted.").waitFor();
+  const audit = await server.app.store.reader(server.businessId).pageAudit({ entityType: "user" }, { limit: 100 });
+  const methods = ["passkey", "password"];
+  const listed = audit.rows.map(({ action, changes }) => {
+    const method = changes.find(({ to }) => methods.includes(String(to)))?.to;
+    return method === undefined ? action : `${action} ${method}`;
+  });
+  expect(listed).toEqual([
+    "user.signed_out",
+    "user.passkey_removed",
+    "user.signed_in passkey",
+    "user.signed_out",
+    "user.passkey_added",
+    "user.signed_in password",
+    "user.link_used",
+    "user.invited",
+  ]);
   await page.context().close();
 });
 

@@ -48,6 +48,11 @@ test("a person who was invited signs in at the provider, and gets to the page th
   expect(await server.app.store.users.list()).toMatchObject([
     { name: "Rita Reader", email: "rita@example.org", role: "staff", businessId: server.businessId },
   ]);
+  const { rows } = await server.app.store
+    .reader(server.businessId)
+    .pageAudit({ action: "user.signed_in" }, { limit: 9 });
+  const change = { path: "signInMethod", from: null, to: "provider" };
+  expect(rows.map(({ changes }) => changes)).toEqual([[change], [change]]);
   const credentials = await server.app.store.users.database.selectFrom("userCredentials").selectAll().execute();
   expect(credentials).toMatchObject([{ accountId: "1", accessToken: null, refreshToken: null, idToken: null }]);
   await close();

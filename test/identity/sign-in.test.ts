@@ -256,6 +256,7 @@ describe("an account", () => {
     expect(entries.map(({ action, actorType }) => [action, actorType]).toSorted()).toEqual([
       ["user.invited", "user"],
       ["user.link_used", "user"],
+      ["user.signed_in", "user"],
     ]);
     expect(JSON.stringify(entries)).not.toMatch(/rita|olga/i);
   });

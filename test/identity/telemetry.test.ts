@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createClientDocuments } from "../../src/identity/client-documents.ts";
+import { createSignInAudit } from "../../src/pipeline/users/sign-in-audit.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 
 test("sign-in reports nothing to anybody, whatever the variables of its library say", async () => {
@@ -25,10 +26,11 @@ test("sign-in reports nothing to anybody, whatever the variables of its library 
   const { server, close } = await openTestServer();
   const log = pino({ level: "silent" });
   const { users } = server.app.store;
+  const audit = createSignInAudit(server.app.store, server.clock);
   const documents = createClientDocuments(async () => undefined, server.clock);
   const apps = { documents, getResource: (origin: string) => `${origin}/mcp` };
   const origin = "http://localhost:3000";
-  const auth = createAuth(origin, { users, log, secret: "s".repeat(32), provider: undefined, ...apps });
+  const auth = createAuth(origin, { users, audit, log, secret: "s".repeat(32), provider: undefined, ...apps });
   const { publishTelemetry } = await auth.$context;
   await publishTelemetry({ type: "test", payload: {} });
   expect(received).toEqual([]);

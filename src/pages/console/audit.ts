@@ -70,8 +70,15 @@ function renderSearch({ actor, record, action, from, to }: AuditSearch, actors: 
     </div>
     <button>Show</button>
     <a href="/audit">Show all</a>
-    <p class="hint">Reads and refusals are listed if you name their action, such as <code>submission.read</code>.</p>
+    <p class="hint">
+      Reads and refusals are listed if you name their action, such as <code>submission.read</code>. Show
+      ${renderShortcut("user.signed_in", "sign-ins")} or ${renderShortcut("user.sign_in_refused", "refused sign-ins")}.
+    </p>
   </form>`;
+}
+
+function renderShortcut(action: string, label: string) {
+  return html`<a href="/audit?${new URLSearchParams({ action })}">${label}</a>`;
 }
 
 const actorKinds = {
