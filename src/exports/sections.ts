@@ -104,10 +104,10 @@ export class Sections {
   /** Reads the persons of the first 500 applicants and reviewers, each once. It must run after those sections. */
   async *persons(): AsyncIterable<SectionRow<"persons">> {
     const { reader, job, personsOf } = this.#scope;
-    const asked = new Set(job.persons?.fieldIds);
+    const requested = new Set(job.persons?.fieldIds);
     const found = await personsOf(reader, this.#people);
     for (const [personId, entries] of Map.groupBy(found, ([, person]) => person.personId)) {
-      const fields = Object.entries(entries[0]?.[1].customFields ?? {}).filter(([fieldId]) => asked.has(fieldId));
+      const fields = Object.entries(entries[0]?.[1].customFields ?? {}).filter(([fieldId]) => requested.has(fieldId));
       yield {
         personId,
         customFields: Object.fromEntries(fields),

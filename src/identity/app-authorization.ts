@@ -89,16 +89,16 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
       const signedIn = await authenticate(request);
       const query = signedIn && (await tickets.use(request, ticket, signedIn));
       if (!query) return undefined;
-      const asked = await describeRequest(deps, request, signedIn, new URLSearchParams(query));
-      const allowed = granted.filter((scope) => asked?.scopes.includes(scope));
+      const consentRequest = await describeRequest(deps, request, signedIn, new URLSearchParams(query));
+      const allowed = granted.filter((scope) => consentRequest?.scopes.includes(scope));
       const accept = allowed.length > 0;
-      if (!asked) return undefined;
-      if (accept) await storeDocumentClient(deps, request, asked.clientId);
+      if (!consentRequest) return undefined;
+      if (accept) await storeDocumentClient(deps, request, consentRequest.clientId);
       const body = JSON.stringify({ accept, scope: [...allowed, offlineScope].join(" "), oauth_query: query });
       const answer = await callLibrary(deps, request, "/oauth2/consent", body);
       const { url } = (await answer.json()) as { url?: string };
       if (!answer.ok || url === undefined) return undefined;
-      if (accept) await appAdmin.recordConnection(signedIn.user, asked.clientId);
+      if (accept) await appAdmin.recordConnection(signedIn.user, consentRequest.clientId);
       return url;
     },
 

@@ -21,15 +21,15 @@ async function readState({ app, businessId }: TestServer, submissionId: string) 
 
 /** Asks for an elimination. Returns the path of the approval's page, and the call that repeats it. */
 async function ask(agent: ToolClient, args: Record<string, unknown>) {
-  const asked = readConfirmation(await agent.call("eliminate_submission", args)) as ReturnType<
+  const waitingCall = readConfirmation(await agent.call("eliminate_submission", args)) as ReturnType<
     typeof readConfirmation
   > & {
     url: string;
     approvalId: string;
   };
   const repeat = (more: Record<string, unknown> = {}) =>
-    agent.call("eliminate_submission", { ...args, confirmation: asked.token, ...more });
-  return { ...asked, path: new URL(asked.url).pathname, repeat };
+    agent.call("eliminate_submission", { ...args, confirmation: waitingCall.token, ...more });
+  return { ...waitingCall, path: new URL(waitingCall.url).pathname, repeat };
 }
 
 describe.each(Object.entries(clients))("a client of %s that cannot ask", (_, connect) => {
@@ -210,8 +210,8 @@ test("a batch is approved without the calls that the person leaves out", async (
     arguments: { submissionId, version, reason: "Out of scope" },
   }));
   const agent = await connectAgent(server, token);
-  const asked = readConfirmation(await agent.call("run_batch", { calls })) as { token: string; url?: string };
-  const path = new URL(String(asked.url)).pathname;
+  const waitingCall = readConfirmation(await agent.call("run_batch", { calls })) as { token: string; url?: string };
+  const path = new URL(String(waitingCall.url)).pathname;
   expect((await owner.submit(path, { decision: "approve" })).status).toBe(422);
   const kept = new URLSearchParams([
     ["decision", "approve"],
@@ -219,7 +219,7 @@ test("a batch is approved without the calls that the person leaves out", async (
     ["call", "3"],
   ]);
   expect((await owner.submit(path, kept)).status).toBe(303);
-  await agent.call("run_batch", { calls, confirmation: asked.token });
+  await agent.call("run_batch", { calls, confirmation: waitingCall.token });
   const states = await Promise.all(submissions.map(({ submissionId }) => readState(server, submissionId)));
   expect(states).toEqual(["ELIMINATED", "IN_REVIEW", "ELIMINATED"]);
 });
@@ -255,10 +255,10 @@ test("an agent reads and follows only its own approvals", async () => {
 
 test("where nobody has an account, the mode ask accepts a second call, and the mode human refuses", async () => {
   const open = await openSetup("ask");
-  const asked = readConfirmation(
+  const waitingCall = readConfirmation(
     await (await connectAgent(open.server, open.token)).call("eliminate_submission", open.args),
   );
-  expect(asked).not.toHaveProperty("url");
+  expect(waitingCall).not.toHaveProperty("url");
   const strict = await openSetup("human");
   // Nobody has accepted the invitation, so nobody has an account.
   await strict.server.app.userAdmin.invite(
@@ -278,8 +278,8 @@ test.each([
   const person = await openAs(server, { role: "staff", seesSensitive: row.seesSensitive });
   const { programId } = await server.seed.program();
   const agent = await connectAgent(server, await server.token());
-  const asked = readConfirmation(await agent.call("create_export", { programId })) as { url?: string };
-  const { pathname } = new URL(String(asked.url));
+  const waitingCall = readConfirmation(await agent.call("create_export", { programId })) as { url?: string };
+  const { pathname } = new URL(String(waitingCall.url));
   expect((await person.open(pathname)).text.includes("Show addresses")).toBe(row.seesSensitive);
   expect((await person.submit(pathname, { decision: "approve", showHidden: "yes" })).status).toBe(303);
   const approval = await server.app.store.reader(server.businessId).get("approvals", pathname.split("/").at(-1) ?? "");

@@ -31,8 +31,8 @@ test("a person follows the link of a question, signs in, leaves out a call of a 
   const agent = (await clients["2026-07-28 over HTTP"]?.(server, await server.token())) as ToolClient;
   const calls = [];
   for (let n = 0; n < 3; n++) calls.push({ tool: "eliminate_submission", arguments: await seedSubmission() });
-  const asked = readConfirmation(await agent.call("run_batch", { calls })) as { token: string; url?: string };
-  await page.goto(`${origin}${new URL(String(asked.url)).pathname}`);
+  const question = readConfirmation(await agent.call("run_batch", { calls })) as { token: string; url?: string };
+  await page.goto(`${origin}${new URL(String(question.url)).pathname}`);
   await page.getByLabel("E-mail address").fill("olga@example.org");
   await page.getByLabel("Password").fill(password);
   await page.keyboard.press("Enter");
@@ -45,7 +45,7 @@ test("a person follows the link of a question, signs in, leaves out a call of a 
   await page.getByText("Approved by Olga Owner").waitFor();
   await expectAccessible(page);
 
-  await agent.call("run_batch", { calls, confirmation: asked.token });
+  await agent.call("run_batch", { calls, confirmation: question.token });
   const reader = server.app.store.reader(server.businessId);
   const states = calls.map(
     async ({ arguments: { submissionId } }) => (await reader.get("submissions", submissionId))?.state,
@@ -53,7 +53,7 @@ test("a person follows the link of a question, signs in, leaves out a call of a 
   expect(await Promise.all(states)).toEqual(["ELIMINATED", "IN_REVIEW", "ELIMINATED"]);
 
   const single = await seedSubmission();
-  const { token, url } = readConfirmation(await agent.call("eliminate_submission", single)) as typeof asked;
+  const { token, url } = readConfirmation(await agent.call("eliminate_submission", single)) as typeof question;
   await page.goto(`${origin}/approvals`);
   await expectAccessible(page);
   await takeScreenshots(page, "approvals");

@@ -33,8 +33,8 @@ test("a person signs in, allows an app that has nothing but the address, and end
 
   const { redirectUrl, answered } = await listenForAnswer();
   const app = new TestApp({ redirectUrl });
-  const client = await app.connect(origin, async (asked) => {
-    await page.goto(asked.href);
+  const client = await app.connect(origin, async (authorizationUrl) => {
+    await page.goto(authorizationUrl.href);
     await page.fill("#email", "olga@example.org");
     await page.fill("#password", password);
     await page.press("#password", "Enter");

@@ -136,11 +136,11 @@ describe("config", () => {
     [["cursor", "--inline-token"], /PROGRAMME_TOKEN is needed/],
     [["cursor", "--tools", "get_progam"], /--tools must be/],
     [["claude-desktop", "--base-url", productUrl, "--write"], /PROGRAMME_TOKEN is needed/],
-  ])("refuses %j in one line, and writes nothing", async (args, told) => {
+  ])("refuses %j in one line, and writes nothing", async (args, message) => {
     const home = await openHome();
     const { code, stdout, stderr } = await home.run(["config", ...args]);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(message);
     expect(stderr).toMatch(/^error: [^\n]+\n$/);
     expect(await readdir(home.path)).toEqual([]);
   });

@@ -69,14 +69,14 @@ describe("gateway keys", () => {
     ["others can read", [entry("crm")], 0o644, /chmod 600/],
     ["is not right", [{ name: "crm" }], 0o600, /needs a sha256 or a subject/],
     ["stands for no token", [entry("crm", { tokenVariable: "NOT_SET" })], 0o600, /NOT_SET holds no access token/],
-  ])("in a file that %s are reported", async (_, entries, mode, told) => {
+  ])("in a file that %s are reported", async (_, entries, mode, message) => {
     const home = await openHome();
     const { environment } = await furnish(home, entries, mode);
     const { ok, of } = await examine(home, environment);
     expect(ok).toBe(false);
     expect(of("gateway keys")).toMatchObject({
       status: "fail",
-      found: expect.stringMatching(told),
+      found: expect.stringMatching(message),
       fix: expect.any(String),
     });
     expect(of("tokens of keys")).toBeUndefined();
@@ -113,7 +113,7 @@ describe("the OAuth issuer", () => {
     const { ok, of } = await examine(home, environment);
     expect(ok).toBe(true);
     expect(of("OAuth issuer")?.found).toBe(`${issuer.address} publishes 1 key at ${issuer.address}/jwks.`);
-    expect(issuer.asked).toEqual(["/.well-known/oauth-authorization-server", "/jwks"]);
+    expect(issuer.requestedPaths).toEqual(["/.well-known/oauth-authorization-server", "/jwks"]);
   });
 
   test.each<[string, (issuer: Awaited<ReturnType<typeof openIssuer>>) => void, RegExp]>([
@@ -121,14 +121,14 @@ describe("the OAuth issuer", () => {
     ["is another one", (issuer) => (issuer.metadata = { issuer: "https://other.example" }), /https:\/\/other\.example/],
     ["publishes no keys", (issuer) => (issuer.keyText = '{"keys":[]}'), /publishes no keys/],
     ["publishes something else", (issuer) => (issuer.keyText = "<html>"), /cannot be fetched/],
-  ])("that %s is reported", async (_, spoil, told) => {
+  ])("that %s is reported", async (_, spoil, message) => {
     const { home, issuer, environment } = await openSetup();
     spoil(issuer);
     const { ok, of } = await examine(home, environment);
     expect(ok).toBe(false);
     expect(of("OAuth issuer")).toMatchObject({
       status: "fail",
-      found: expect.stringMatching(told),
+      found: expect.stringMatching(message),
       fix: expect.any(String),
     });
   });

@@ -77,7 +77,9 @@ test("a start waits for a database server that is not ready yet", async () => {
     PROGRAMME_DATABASE: Object.assign(new URL(database), { port: String(port) }).href,
   };
   const serving = home.start(["http", "--port", "0"], environment);
-  await waitFor(() => expect(serving.said()).toMatch(/waited for.*nothing listens there|nothing listens.*waited for/));
+  await waitFor(() =>
+    expect(serving.output()).toMatch(/waited for.*nothing listens there|nothing listens.*waited for/),
+  );
   const { hostname, port: behind } = new URL(database);
   const relay = createServer((socket) => {
     const server = connect(Number(behind), hostname);

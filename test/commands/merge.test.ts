@@ -138,8 +138,8 @@ describe("a JSON settings file", () => {
     ["no object", "[]", /the file is not what it should be/],
     ["a section that is no object", '{"mcpServers": []}', /mcpServers is not what it should be/],
     ["an entry that is no object", '{"mcpServers": {"programme": 1}}', /mcpServers\.programme is not/],
-  ])("with another structure is refused: %s", async (_, text, told) => {
-    await expect(merge("cursor", text)).rejects.toThrow(told);
+  ])("with another structure is refused: %s", async (_, text, message) => {
+    await expect(merge("cursor", text)).rejects.toThrow(message);
   });
 
   test("loses nothing, whatever it contains", async () => {

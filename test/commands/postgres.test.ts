@@ -16,13 +16,13 @@ async function program() {
   const { database, remove } = await databases.empty();
   onTestFinished(remove);
   const home = await openHome();
-  const said: string[] = [];
+  const outputs: string[] = [];
   const run = async (args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> => {
     const ended = await home.run(args, { PROGRAMME_DATABASE: database, ...environment });
-    said.push(ended.stdout, ended.stderr);
+    outputs.push(ended.stdout, ended.stderr);
     return ended;
   };
-  return { database, home, run, said };
+  return { database, home, run, outputs };
 }
 
 async function findings(run: (args: readonly string[], env?: Record<string, string>) => Promise<Ended>, env = {}) {
@@ -33,7 +33,7 @@ async function findings(run: (args: readonly string[], env?: Record<string, stri
 }
 
 test("commands work on PostgreSQL, say what it needs, and show no password", async () => {
-  const { database, home, run, said } = await program();
+  const { database, home, run, outputs } = await program();
   const { host, password, pathname } = new URL(database);
   const place = `${host}${pathname}`;
 
@@ -53,11 +53,11 @@ test("commands work on PostgreSQL, say what it needs, and show no password", asy
   expect(await answer.json()).toMatchObject({ success: true, data: [] });
   const { code, stdout, stderr } = await serving.stop();
   expect(code).toBe(0);
-  said.push(stdout, stderr);
+  outputs.push(stdout, stderr);
 
   const wrong = { PROGRAMME_DATABASE: database.replace(password, "sesame") };
   const refused = await run(["migrate"], wrong);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("the password is wrong")]);
   expect((await findings(run, wrong)).get("database server")).toMatch(/^fail: .*the password is wrong/);
-  for (const text of said) for (const secret of [password, "sesame"]) expect(text).not.toContain(secret);
+  for (const text of outputs) for (const secret of [password, "sesame"]) expect(text).not.toContain(secret);
 });

@@ -42,10 +42,10 @@ describe("a result", () => {
     const child = spawn(command, args, { env, cwd: home.path });
     // Gone before the first byte: every write fails.
     child.stdout.destroy();
-    let said = "";
-    child.stderr.on("data", (chunk) => (said += chunk));
+    let output = "";
+    child.stderr.on("data", (chunk) => (output += chunk));
     const [code] = await once(child, "close");
-    expect([code, said]).toEqual([0, ""]);
+    expect([code, output]).toEqual([0, ""]);
   });
 
   test("whose pipe was closed does not end a server over HTTP", async () => {

@@ -53,9 +53,9 @@ describe("a database", () => {
     ["sslcrl=x", 'the parameter "sslcrl" is not supported; those that are: host, port'],
     ["host=a,b&port=1,2,3", "it names 2 hosts and 3 ports"],
     ["port=99999", "a port is not a number"],
-  ])("with %s is refused with the reason", (query, said) => {
+  ])("with %s is refused with the reason", (query, message) => {
     const given = `postgres://me:sesame@db.example.org/calls?${query}`;
-    expect(() => loadConfig({ PROGRAMME_DATABASE: given })).toThrow(said);
+    expect(() => loadConfig({ PROGRAMME_DATABASE: given })).toThrow(message);
     expect(() => loadConfig({ PROGRAMME_DATABASE: given })).not.toThrow("sesame");
   });
 

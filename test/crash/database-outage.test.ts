@@ -50,8 +50,8 @@ test("calls are refused while the database is away, and everything recovers by i
     expect(await reader.get("exports", exportId)).toMatchObject({ status: "completed" });
   });
 
-  const said = lines.map((line) => JSON.parse(line) as { msg: string });
-  const times = (msg: string) => said.filter((line) => line.msg === msg).length;
+  const logged = lines.map((line) => JSON.parse(line) as { msg: string });
+  const times = (msg: string) => logged.filter((line) => line.msg === msg).length;
   expect(times("The database cannot be reached")).toBe(1);
   expect(times("The database is reached again")).toBe(1);
   expect(lines.join("")).not.toContain(new URL(database).password);

@@ -88,14 +88,16 @@ async function expectSubmissions(server: TestServer, { submissions }: Done): Pro
 /** Expects exactly the events of the changes, both in the log and at the receivers. */
 async function expectEvents(server: TestServer, { submissions }: Done, receivers: Receivers): Promise<void> {
   const events = await server.app.store.listEvents(server.businessId, many);
-  const told = (eventType: string) =>
+  const listEventRecords = (eventType: string) =>
     events.flatMap(({ eventType: type, data }) =>
       type === eventType && "submissionId" in data ? data.submissionId : [],
     );
   const withdrawn = [...submissions].filter(([, { state }]) => state === "WITHDRAWN");
-  expect(told("submission.draft_created").toSorted()).toEqual([...submissions.keys()].toSorted());
-  expect(told("submission.withdrawn").toSorted()).toEqual(withdrawn.map(([submissionId]) => submissionId).toSorted());
-  expect(told("submission.state_changed")).toHaveLength(withdrawn.length);
+  expect(listEventRecords("submission.draft_created").toSorted()).toEqual([...submissions.keys()].toSorted());
+  expect(listEventRecords("submission.withdrawn").toSorted()).toEqual(
+    withdrawn.map(([submissionId]) => submissionId).toSorted(),
+  );
+  expect(listEventRecords("submission.state_changed")).toHaveLength(withdrawn.length);
   expect(events).toHaveLength(submissions.size + 2 * withdrawn.length);
   const written = new Map(events.map((event) => [event.eventId, event]));
   for (const received of receivers.good) {

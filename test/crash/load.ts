@@ -115,8 +115,8 @@ export class Load {
   async #ask(name: OperationName, input: Readonly<Record<string, unknown>>): Promise<RawAnswer["body"]> {
     const headers = { "idempotency-key": randomUUID() };
     for (;;) {
-      const asked = rest({ origin: this.#origin }, this.#loadTargets.token, name, input, headers);
-      const answer = await asked.catch(() => undefined);
+      const request = rest({ origin: this.#origin }, this.#loadTargets.token, name, input, headers);
+      const answer = await request.catch(() => undefined);
       if (answer && answer.status < 300) return answer.body.data;
       if (answer && answer.status !== 503) throw new Error(`${name}: ${answer.text}`);
       this.#unanswered += 1;

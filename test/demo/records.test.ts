@@ -123,8 +123,8 @@ describe("submissions", () => {
         } catch (error) {
           return (error as { code?: string }).code;
         }
-        const asked = rows.supplements.filter((row) => row.submissionId === submissionId);
-        if (listOutstanding(asked).length > 0) return "supplement_warnings";
+        const requested = rows.supplements.filter((row) => row.submissionId === submissionId);
+        if (listOutstanding(requested).length > 0) return "supplement_warnings";
         return track.feeAmountMinor === null ? "free" : "paid";
       });
     expect(new Set(outcomes)).toEqual(new Set(["free", "paid", "supplement_warnings", "incomplete_application"]));

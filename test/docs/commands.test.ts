@@ -12,7 +12,9 @@ const isRun = (block: Block) => isCommand(block) && !notRun.test(block.marker ??
 /** Pages of generated examples name records that nobody has: they are read, and run by nobody. */
 const onlyRead = ["docs/commands.md"];
 const run = pages.filter(({ path, blocks }) => !onlyRead.includes(path) && blocks.some(isRun));
-const told = pages.flatMap(({ path, blocks }) => blocks.filter(isCommand).map(({ text }) => [path, text] as const));
+const documented = pages.flatMap(({ path, blocks }) =>
+  blocks.filter(isCommand).map(({ text }) => [path, text] as const),
+);
 
 /** What does not stay the same from one run to the next, nor matters: ids, secrets, times, the demonstration's years. */
 function settled(text: string): string {
@@ -54,7 +56,7 @@ async function runPage({ path, blocks }: Page): Promise<void> {
 describe.skipIf(process.platform === "win32")("the commands of a page", () => {
   test("exist", () => {
     expect(run.length).toBeGreaterThan(8);
-    expect(told.length).toBeGreaterThan(40);
+    expect(documented.length).toBeGreaterThan(40);
   });
 
   // Each in a home of its own, one after the other as its reader would.
@@ -107,7 +109,7 @@ async function parse(args: readonly string[]): Promise<string[]> {
 
 describe("a command line of this program", () => {
   test("in a block of commands has existing options and arguments", async () => {
-    const lines = told.flatMap(([path, text]) => linesOf(text).map((args) => [path, args] as const));
+    const lines = documented.flatMap(([path, text]) => linesOf(text).map((args) => [path, args] as const));
     expect(lines.length).toBeGreaterThan(60);
     for (const [path, args] of lines) {
       if (args.includes("--help") || args.includes("--version")) continue;
@@ -124,11 +126,11 @@ describe("a command line of this program", () => {
     const rows = pageAt("README.md")
       .text.split("\n")
       .filter((line) => line.startsWith("| `"));
-    const told = rows.flatMap((row) =>
+    const documented = rows.flatMap((row) =>
       [...(row.split(" | ")[0] ?? "").matchAll(/`([a-z-]+)`/g)].map(([, name]) => name),
     );
     expect(named.length).toBeGreaterThan(10);
-    expect(told.filter((name) => !name?.startsWith("--")).toSorted()).toEqual(named.toSorted());
+    expect(documented.filter((name) => !name?.startsWith("--")).toSorted()).toEqual(named.toSorted());
   });
 
   test("in a sentence is an existing command", async () => {

@@ -16,11 +16,11 @@ async function openReceiver() {
   const environment = { PATH: process.env["PATH"] ?? "", SIGNING_SECRET: secret, PORT: String(port) };
   const child = spawn(process.execPath, [join(root, "examples/webhook-receiver.mjs")], { env: environment });
   onTestFinished(() => void child.kill());
-  let said = "";
-  child.stdout.on("data", (chunk) => (said += chunk));
-  while (!said.includes(url.slice(0, -1))) await once(child.stdout, "data");
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  while (!output.includes(url.slice(0, -1))) await once(child.stdout, "data");
   const taken = () =>
-    said
+    output
       .trimEnd()
       .split("\n")
       .slice(1)

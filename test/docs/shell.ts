@@ -58,12 +58,12 @@ export async function runBlocks(blocks: readonly Block[]): Promise<Outcome> {
     endGroup(child);
     await directory.remove();
   });
-  const { code, stdout, stderr } = await said(child);
+  const { code, stdout, stderr } = await readOutput(child);
   const back = new Map([...ports].map(([named, free]) => [free, named]));
   return { code, stderr, printed: exchange(stdout, back).split(separator).slice(1) };
 }
 
-async function said(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
+async function readOutput(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
   let [stdout, stderr] = ["", ""];
   child.stdout?.on("data", (chunk) => (stdout += chunk));
   child.stderr?.on("data", (chunk) => (stderr += chunk));
@@ -108,14 +108,14 @@ export async function freePort(): Promise<number> {
 
 /** Starts what does not end by itself, and waits until it says that it is there. */
 const stay = `stay() {
-  local said="$HOME/bin/said.$$"
-  "$@" >"$said" 2>"$said.err" </dev/null &
+  local output="$HOME/bin/output.$$"
+  "$@" >"$output" 2>"$output.err" </dev/null &
   for _ in $(seq 600); do
-    [ -s "$said" ] && { sleep 0.1; cat "$said"; exit 0; }
+    [ -s "$output" ] && { sleep 0.1; cat "$output"; exit 0; }
     kill -0 $! 2>/dev/null || break
     sleep 0.05
   done
-  cat "$said.err" >&2
+  cat "$output.err" >&2
   exit 1
 }
 `;
@@ -154,7 +154,7 @@ exec "$NODE" "$@"
 shift
 exec programme-mcp "$@"
 `,
-  "printed-token": `grep -hoE '[0-9a-f]{64}' "$HOME"/bin/said.* | head -1
+  "printed-token": `grep -hoE '[0-9a-f]{64}' "$HOME"/bin/output.* | head -1
 `,
   npm: `case "\${1-}" in
   ci) exit 0 ;;

@@ -48,11 +48,11 @@ describe.each(["embedded", "remote"] as const)("an agent over stdio, with the %s
     expect(joined.status).toBe(303);
     expect((await fetch(`${person.origin}/mcp`, { method: "POST" })).status).toBe(404);
 
-    const asked = readConfirmation(await call("eliminate_submission", first)) as { token: string; url?: string };
-    const { origin: linkOrigin, pathname } = new URL(String(asked.url));
+    const question = readConfirmation(await call("eliminate_submission", first)) as { token: string; url?: string };
+    const { origin: linkOrigin, pathname } = new URL(String(question.url));
     expect((await person.open("/approvals")).text).toContain(pathname);
     expect((await person.submit(pathname, { decision: "approve" })).status).toBe(303);
-    const done = await call("eliminate_submission", { ...first, confirmation: asked.token });
+    const done = await call("eliminate_submission", { ...first, confirmation: question.token });
     expect(done.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
 
     // The link leads to the agent's own process, where the person signs in too.

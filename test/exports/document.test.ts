@@ -221,15 +221,15 @@ describe("the persons of an export", () => {
     await applicant("none@example.org", null);
     const reviewer = await seed.reviewer({ email: "r@example.org", personId: both.personId, programIds: [programId] });
     const file = await runExport(server, { programId, persons: { fieldIds: [standard, restricted] } }, sensitive);
-    const asked = { [standard]: "weaving", [restricted]: "asthma" };
+    const answers = { [standard]: "weaving", [restricted]: "asthma" };
     expect(file.persons).toEqual([
       {
         personId: both.personId,
-        customFields: asked,
+        customFields: answers,
         applicantIds: [one.applicantId],
         reviewerIds: [reviewer.reviewerId],
       },
-      { personId: survivor.personId, customFields: asked, applicantIds: [two.applicantId], reviewerIds: [] },
+      { personId: survivor.personId, customFields: answers, applicantIds: [two.applicantId], reviewerIds: [] },
     ]);
     expect(JSON.stringify(file)).not.toContain(bystander.personId);
   });

@@ -15,7 +15,7 @@ import { allow, callback, decide, openConsent, TestApp } from "./test-app.ts";
 async function connectApp(server: TestServer, groups: readonly string[] = ["read"]) {
   const browser = await openAs(server);
   const app = new TestApp();
-  const client = await app.connect(browser.origin, (asked) => allow(browser, asked, ...groups));
+  const client = await app.connect(browser.origin, (authorizationUrl) => allow(browser, authorizationUrl, ...groups));
   return { browser, app, client, call: () => postMcp(server, app.stored?.access_token, listTools) };
 }
 
@@ -81,10 +81,10 @@ describe("an app that registers", () => {
       name: "call_tool",
       arguments: { name: "update_program", arguments: { programId: program.programId, version: 0, name: "After" } },
     };
-    app.asked = undefined;
+    app.authorizationUrl = undefined;
     await expect(client.callTool(change)).rejects.toThrow();
-    const asked = app.asked as URL | undefined;
-    expect(asked?.searchParams.get("scope")).toContain("programs:write");
+    const authorizationUrl = app.authorizationUrl as URL | undefined;
+    expect(authorizationUrl?.searchParams.get("scope")).toContain("programs:write");
   });
 });
 
@@ -410,9 +410,9 @@ describe("an app with a metadata document", () => {
     const documents = await openDocuments();
     const browser = await openAs(server);
     const app = new TestApp({ documentUrl: documents.publish("/app.json") });
-    const client = await app.connect(browser.origin, async (asked) => {
-      expect(asked.searchParams.get("client_id")).toBe(app.clientMetadataUrl);
-      const { path, text } = await openConsent(browser, asked);
+    const client = await app.connect(browser.origin, async (authorizationUrl) => {
+      expect(authorizationUrl.searchParams.get("client_id")).toBe(app.clientMetadataUrl);
+      const { path, text } = await openConsent(browser, authorizationUrl);
       expect(text).toContain(`<strong>${new URL(documents.origin).host}</strong> publishes this app.`);
       return decide(browser, path, ["read"]);
     });

@@ -21,7 +21,7 @@ export class TestApp implements OAuthClientProvider {
   information: StoredOAuthClientInformation | undefined;
   stored: StoredOAuthTokens | undefined;
   /** Where the app has sent the browser. */
-  asked: URL | undefined;
+  authorizationUrl: URL | undefined;
   #verifier = "";
 
   constructor({ redirectUrl = callback, documentUrl }: { redirectUrl?: string; documentUrl?: string } = {}) {
@@ -45,7 +45,7 @@ export class TestApp implements OAuthClientProvider {
     this.stored = tokens;
   }
   redirectToAuthorization(address: URL) {
-    this.asked = address;
+    this.authorizationUrl = address;
   }
   saveCodeVerifier(verifier: string) {
     this.#verifier = verifier;
@@ -53,15 +53,15 @@ export class TestApp implements OAuthClientProvider {
   codeVerifier = () => this.#verifier;
 
   /** Connects, and lets `allow` open the address at which the person signs in and allows. It returns the answer's address. */
-  async connect(origin: string, allow: (asked: URL) => Promise<URL>): Promise<Client> {
+  async connect(origin: string, allow: (authorizationUrl: URL) => Promise<URL>): Promise<Client> {
     const open = () => new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { authProvider: this });
     const first = open();
     const client = new Client({ name: "test-app", version: "1" });
     try {
       await client.connect(first);
     } catch (error) {
-      if (!(error instanceof UnauthorizedError) || !this.asked) throw error;
-      const answer = await allow(this.asked);
+      if (!(error instanceof UnauthorizedError) || !this.authorizationUrl) throw error;
+      const answer = await allow(this.authorizationUrl);
       await first.finishAuth(answer.searchParams);
       await client.connect(open());
     }
@@ -73,16 +73,20 @@ export class TestApp implements OAuthClientProvider {
 /** Opens the address at which an app asks, signed in, and returns the page of consent. */
 export async function openConsent(
   browser: BrowserSession,
-  asked: URL,
+  authorizationUrl: URL,
 ): Promise<PageAnswer & { readonly path: string }> {
-  const answer = await browser.open(`${asked.pathname}${asked.search}`);
+  const answer = await browser.open(`${authorizationUrl.pathname}${authorizationUrl.search}`);
   const path = answer.headers.get("location") ?? "";
   return { ...(await browser.open(path)), path };
 }
 
 /** Allows what an app asks for, and returns where the browser is sent. */
-export async function allow(browser: BrowserSession, asked: URL, ...groups: readonly string[]): Promise<URL> {
-  const { path } = await openConsent(browser, asked);
+export async function allow(
+  browser: BrowserSession,
+  authorizationUrl: URL,
+  ...groups: readonly string[]
+): Promise<URL> {
+  const { path } = await openConsent(browser, authorizationUrl);
   return decide(browser, path, groups);
 }
 

@@ -33,8 +33,8 @@ test("messages are written to files that only the owner can read, and the log na
   expect(readHeader(letter, "Message-ID")).toEqual([`<${emailSendId}@localhost>`]);
   expect(readHeader(letter, "Date")).toEqual([new Date(queuedAt).toUTCString().replace("GMT", "+0000")]);
   expect(raw).toMatch(/\r\n\r\nDear Ada\r?\n?$/);
-  const said = lines.map((line) => JSON.parse(line));
-  expect(said.filter(({ directory: named }) => named === place)).toHaveLength(1);
+  const logged = lines.map((line) => JSON.parse(line));
+  expect(logged.filter(({ directory: named }) => named === place)).toHaveLength(1);
   expect(lines.join("")).not.toMatch(/ada@|Dear|Gr/);
 });
 
@@ -43,10 +43,10 @@ test("messages that cannot be written stay queued, and are written once they can
   await writeFile(place, "in the way");
   const { emailSendId } = await queue();
   await waitForSend(emailSendId, { status: "queued", error: "The message could not be written to a file (EEXIST)" });
-  const said = lines
+  const logged = lines
     .map((line) => JSON.parse(line))
     .filter(({ level, msg }) => level >= 50 && /could not be written/.test(msg));
-  expect(said).toMatchObject([{ emailSendId, directory: place, err: { code: "EEXIST" } }]);
+  expect(logged).toMatchObject([{ emailSendId, directory: place, err: { code: "EEXIST" } }]);
   await rm(place);
   // In the way of the message itself.
   await mkdir(join(place, `${emailSendId}.eml`), { recursive: true });

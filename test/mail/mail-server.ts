@@ -94,8 +94,8 @@ export async function openMailServer(
   return Object.assign(mailServer, { url: `smtp://127.0.0.1:${used}`, port: used, cut, close });
 }
 
-async function answer(said: ReturnType<ServerReply>, done: (error?: Error | null) => void): Promise<void> {
-  const text = await said;
+async function answer(reply: ReturnType<ServerReply>, done: (error?: Error | null) => void): Promise<void> {
+  const text = await reply;
   if (text === undefined) return done();
   done(Object.assign(new Error(text.slice(4)), { responseCode: Number(text.slice(0, 3)) }));
 }

@@ -15,9 +15,15 @@ async function requestApproval({ app, clock, businessId }: TestServer, given: Pa
   const approvals = createApprovals({ store: app.store, clock, findTenant: async (realm) => realm });
   clock.advance(1);
   const callDigest = String(++made).padStart(64, "0");
-  const asked = { tool: "eliminate_submission", caller: "tok_1", tokenId: "tok_1", clientName: "Client", callDigest };
+  const approvalRequest = {
+    tool: "eliminate_submission",
+    caller: "tok_1",
+    tokenId: "tok_1",
+    clientName: "Client",
+    callDigest,
+  };
   const shown = { question: "Eliminate the submission of Ada Adams?", calls: [], scopes: [], choices: [] };
-  await approvals.request(businessId, { ...asked, ...shown, ...given });
+  await approvals.request(businessId, { ...approvalRequest, ...shown, ...given });
 }
 
 async function openNotices() {
@@ -94,8 +100,8 @@ test("several processes tell each person once", async () => {
     await store.users.approvalNotices.setWanted(server.businessId, invited?.user.userId ?? "", true);
   }
   await requestApproval(server);
-  const told: string[] = [];
-  const send = async (email: string) => told.push(email) > 0;
+  const recipients: string[] = [];
+  const send = async (email: string) => recipients.push(email) > 0;
   const { clock, app } = server;
   const start = () => {
     const notifier = createApprovalNotifier({ store, clock, log: app.log, send });
@@ -104,9 +110,9 @@ test("several processes tell each person once", async () => {
   };
   for (let count = 0; count < 3; count++) start();
   await waitFor(async () => {
-    if (told.length < names.length) throw new Error(`${told.length} were told`);
+    if (recipients.length < names.length) throw new Error(`${recipients.length} were told`);
   });
-  expect(told.toSorted()).toEqual(names.toSorted());
+  expect(recipients.toSorted()).toEqual(names.toSorted());
 });
 
 test("people choose on the page of their account whether they get messages of approvals", async () => {

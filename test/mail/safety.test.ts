@@ -151,17 +151,17 @@ test("one organisation's many messages do not delay another's", async () => {
 });
 
 test("a message that was not handed over before a shutdown is sent after the next start", async () => {
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   const mailServer = await openMailServer({
     rcpt: () => {
-      asked.resolve();
+      requested.resolve();
       return new Promise(() => undefined);
     },
   });
   const environment = smtp(mailServer, { PROGRAMME_DATABASE: await ownDatabase() });
   const first = await openMailSetup(environment);
   const { emailSendId } = await first.queue();
-  await asked.promise;
+  await requested.promise;
   await first.close();
   mailServer.behaviour = {};
   const second = await openMailSetup(environment, { clock: first.clock });

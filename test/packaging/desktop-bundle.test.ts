@@ -16,8 +16,8 @@ const reads = callNames.filter((name) => operations[name].effect === "read");
 
 describe("the manifest", () => {
   test("is valid by the strict schema, with an icon of 512 pixels", () => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    expect(validateManifest(join(root, "manifest.json")), said.mock.calls.join("\n")).toBe(true);
+    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    expect(validateManifest(join(root, "manifest.json")), logged.mock.calls.join("\n")).toBe(true);
     const icon = readFileSync(join(root, "icon.png"));
     expect([icon.readUInt32BE(16), icon.readUInt32BE(20)]).toEqual([512, 512]);
     expect(icon.length).toBeLessThan(32_768);
@@ -111,8 +111,8 @@ describe("the desktop bundle", () => {
   });
 
   test("is listed for the registry with its hash", () => {
-    const told = JSON.parse(readFileSync(join(folder.path, "server.json"), "utf8"));
-    const bundle = told.packages.find((each: { registryType: string }) => each.registryType === "mcpb");
+    const serverJson = JSON.parse(readFileSync(join(folder.path, "server.json"), "utf8"));
+    const bundle = serverJson.packages.find((each: { registryType: string }) => each.registryType === "mcpb");
     expect(bundle.fileSha256).toBe(hashSha256Hex(readFileSync(archive())));
     expect(bundle.identifier.endsWith(`/${manifest.name}-${manifest.version}.mcpb`)).toBe(true);
   });

@@ -67,16 +67,16 @@ describe("the published package", () => {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
       await ended;
     });
-    const said = { origin: "", token: "" };
+    const startBanner = { origin: "", token: "" };
     for await (const line of createInterface({ input: child.stdout })) {
-      said.origin = /REST\s+(http:\S+)\/integrations/.exec(line)?.[1] ?? said.origin;
-      said.token = /Token\s+(\S+)/.exec(line)?.[1] ?? said.token;
-      if (said.origin && said.token) break;
+      startBanner.origin = /REST\s+(http:\S+)\/integrations/.exec(line)?.[1] ?? startBanner.origin;
+      startBanner.token = /Token\s+(\S+)/.exec(line)?.[1] ?? startBanner.token;
+      if (startBanner.origin && startBanner.token) break;
     }
-    const answer = await fetch(`${said.origin}/mcp`, {
+    const answer = await fetch(`${startBanner.origin}/mcp`, {
       method: "POST",
       headers: {
-        authorization: `Bearer ${said.token}`,
+        authorization: `Bearer ${startBanner.token}`,
         "content-type": "application/json",
         accept: "application/json, text/event-stream",
         "mcp-protocol-version": "2025-11-25",

@@ -61,20 +61,20 @@ const serverJson = z.strictObject({
   ),
 });
 
-const told = serverJson.parse(JSON.parse(readFileSync(join(root, "server.json"), "utf8")));
-const [npm, mcpb] = told.packages;
-const [remote] = told.remotes;
+const document = serverJson.parse(JSON.parse(readFileSync(join(root, "server.json"), "utf8")));
+const [npm, mcpb] = document.packages;
+const [remote] = document.remotes;
 
 describe("the registry entry", () => {
   test("names the package as it names itself", () => {
-    expect(told).toMatchObject({ name: packageJson.mcpName, version: packageJson.version });
+    expect(document).toMatchObject({ name: packageJson.mcpName, version: packageJson.version });
     expect(npm).toMatchObject({ registryType: "npm", identifier: packageJson.name, version: packageJson.version });
     // The registry's own rule for bundles.
     expect(mcpb).toMatchObject({ registryType: "mcpb", identifier: expect.stringMatching(/^https:.*mcp.*\.mcpb$/) });
   });
 
   test("uses existing settings with valid values", () => {
-    for (const { environmentVariables } of told.packages) {
+    for (const { environmentVariables } of document.packages) {
       const given = environmentVariables.map(({ name, default: value = "" }) => [name, value] as const);
       expect(() => loadConfig(Object.fromEntries(given))).not.toThrow();
       for (const { choices = [], default: value = "", name } of environmentVariables) {

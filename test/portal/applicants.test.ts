@@ -68,7 +68,7 @@ test("registering is refused where applications are closed", async ({ server }) 
   const { trackId } = await server.seed.track();
   const unfit = [{ email: "noor" }, { name: "" }, { email: `${"n".repeat(250)}@example.org` }, { more: 1 }];
   for (const given of unfit) {
-    const asked = act("register_applicant", { trackId, ...noor, ...given });
-    await expect(asked).rejects.toMatchProblem("validation_failed");
+    const registration = act("register_applicant", { trackId, ...noor, ...given });
+    await expect(registration).rejects.toMatchProblem("validation_failed");
   }
 });

@@ -69,7 +69,7 @@ test("a submission goes through all its states by commands, each of which prints
     ...{ fileName: "Plan für den Bau.pdf", contentType: "application/pdf", sizeBytes: 13, scanStatus: "clean" },
     sha256: createHash("sha256").update("%PDF-1.4 plan").digest("hex"),
   });
-  const asked = await server(
+  const supplement = await server(
     "request-supplement",
     "--submission-id",
     submissionId,
@@ -80,9 +80,9 @@ test("a submission goes through all its states by commands, each of which prints
     "--required",
     "false",
   );
-  expect(asked).toMatchObject({ required: false, status: "not_started" });
+  expect(supplement).toMatchObject({ required: false, status: "not_started" });
   const values = JSON.stringify({ [fieldIds.title]: "We support it" });
-  const supplementResponseId = asked.supplementResponseId;
+  const supplementResponseId = supplement.supplementResponseId;
   const answered = await server(
     "submit-supplement",
     "--supplement-response-id",
@@ -112,7 +112,7 @@ describe("mistakes and refusals", () => {
     const home = await openHome();
     const { track } = await furnish(home);
     const { trackId } = track;
-    const cases: readonly [args: string[], code: number, said: RegExp][] = [
+    const cases: readonly [args: string[], code: number, message: RegExp][] = [
       [["register", "--email", "noor@example.org", "--name", "Noor"], 2, /--track-id/],
       [["register", "--track-id", trackId, "--email", "noor", "--name", "Noor"], 2, /validation_failed.*email/],
       [["register", "--track-id", "trk_none", "--email", "noor@example.org", "--name", "N"], 1, /not_found/],
@@ -124,10 +124,10 @@ describe("mistakes and refusals", () => {
       [["register", "--business", "Nobody", "--track-id", "t", "--email", "a@example.org", "--name", "N"], 2, /Nobody/],
       [["elect"], 2, /elect/],
     ];
-    for (const [args, code, said] of cases) {
+    for (const [args, code, message] of cases) {
       const ended = await home.run(["portal", ...args, "--database", home.database]);
       expect([args, ended.code, ended.stdout]).toEqual([args, code, ""]);
-      expect(ended.stderr).toMatch(said);
+      expect(ended.stderr).toMatch(message);
       expect(ended.stderr).toMatch(/^[^\n]+\n$/);
     }
   });

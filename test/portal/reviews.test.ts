@@ -45,12 +45,12 @@ test("a review is scored by its round's rubric, completes the assignment and sen
   const { assignmentId, submissionId, programId, trackId, roundId, reviewerId } = assignment;
   server.clock.advance(1000);
   const now = server.clock.now().toISOString();
-  const said = { overallComment: "Worth funding", confidentialComment: "I know the town" };
-  const given = { assignmentId, scores, recommendation: "accept", ...said } as const;
+  const comments = { overallComment: "Worth funding", confidentialComment: "I know the town" };
+  const given = { assignmentId, scores, recommendation: "accept", ...comments } as const;
   const trace = await recordTrace(server, () => act("submit_review", given));
   const { reviewId } = trace.data;
   expect(trace.data).toMatchObject({
-    ...{ assignmentId, submissionId, programId, roundId, reviewerId, rubricVersion: 1, ...said },
+    ...{ assignmentId, submissionId, programId, roundId, reviewerId, rubricVersion: 1, ...comments },
     ...{ status: "submitted", recommendation: "accept", submittedAt: now, createdBy: reviewerId },
     // (7.5 × 3 + 10 × 1) / 4
     ...{ totalScore: 17.5, weightedScore: 8.125 },

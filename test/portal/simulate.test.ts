@@ -24,9 +24,9 @@ test("a season leads to all types of events, and what it leaves behind fits toge
     for await (const row of store.reader(businessId).scan(table, {})) rows.push(row);
     return rows;
   };
-  const told = await store.listEvents(businessId, 10_000);
+  const storedEvents = await store.listEvents(businessId, 10_000);
   for (const type of Object.keys(events) as EventType[]) {
-    const own = told.filter(({ eventType }) => eventType === type);
+    const own = storedEvents.filter(({ eventType }) => eventType === type);
     expect([type, own.length]).toEqual([type, summary.events[type]]);
     for (const { data } of own) expect(events[type].safeParse(data).success).toBe(true);
   }
@@ -105,9 +105,9 @@ test.each([
   [["--applicants", "many"], /--applicants/],
   [["--speed", "slow"], /--speed/],
   [["--seed", "0"], /--seed/],
-])("%j is a mistake", async (args, said) => {
+])("%j is a mistake", async (args, message) => {
   const home = await openHome();
   const { code, stdout, stderr } = await home.run(["simulate", ...args, "--database", home.database]);
   expect([code, stdout]).toEqual([2, ""]);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
 });

@@ -7,8 +7,8 @@ import { actAt, lastEntries, loadRow } from "./portal-actions.ts";
 test("staff ask for a supplement", async ({ server }) => {
   const act = actAt(server);
   const { submissionId, schemaId } = await server.seed.submission();
-  const asked = { submissionId, schemaId, title: "Letter of support", dueAt: "2026-12-01T00:00:00+01:00" };
-  const trace = await recordTrace(server, () => act("request_supplement", asked));
+  const request = { submissionId, schemaId, title: "Letter of support", dueAt: "2026-12-01T00:00:00+01:00" };
+  const trace = await recordTrace(server, () => act("request_supplement", request));
   expect(trace).toMatchObject({
     data: {
       ...{ submissionId, schemaId, title: "Letter of support", required: true, audience: "applicant" },
@@ -23,9 +23,9 @@ test("staff ask for a supplement", async ({ server }) => {
   const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
   const archived = await server.seed.submission({ trackId: (await server.seed.track({ programId })).trackId });
   const refusals = [
-    [{ ...asked, schemaId: "sch_none" }, "validation_failed"],
-    [{ ...asked, submissionId: "sub_none" }, "not_found"],
-    [{ ...asked, submissionId: archived.submissionId }, "program_archived"],
+    [{ ...request, schemaId: "sch_none" }, "validation_failed"],
+    [{ ...request, submissionId: "sub_none" }, "not_found"],
+    [{ ...request, submissionId: archived.submissionId }, "program_archived"],
   ] as const;
   for (const [given, code] of refusals) {
     const refused = await recordTrace(server, () => act("request_supplement", given));

@@ -119,8 +119,8 @@ describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
     const { reviewerId } = await server.seed.reviewer({ email: address, programIds: [programId] });
     const { call } = await agentOf(server, server.app);
     const message = { subject: "Reviewing", body: "It begins" };
-    const asked = await call("send_bulk_email", { programId, reviewers: { reviewerIds: [reviewerId], ...message } });
-    const [, masked = ""] = /[\w-]{22}\.\d+\.([\w-]+)\.[\w-]{43}/.exec(asked.text) ?? [];
+    const question = await call("send_bulk_email", { programId, reviewers: { reviewerIds: [reviewerId], ...message } });
+    const [, masked = ""] = /[\w-]{22}\.\d+\.([\w-]+)\.[\w-]{43}/.exec(question.text) ?? [];
     const after = { recipientEmail: address, ...message, status: "queued" };
     const digest = computeChangeDigest([{ table: "emailSends", id: "", after }]);
     expect(digest).toMatch(/^[0-9a-f]{32}$/);

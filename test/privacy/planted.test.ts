@@ -93,11 +93,11 @@ async function overMcp(
   for (const { uriTemplate } of (await client.listResourceTemplates()).resourceTemplates) {
     const variables = uriTemplate.match(/\w+(?=[,}*])/g) ?? [];
     for (const argument of variables) {
-      const asked = {
+      const request = {
         ref: { type: "ref/resource", uri: uriTemplate },
         argument: { name: argument, value: "" },
       } as const;
-      await client.complete(asked).catch(() => undefined);
+      await client.complete(request).catch(() => undefined);
     }
   }
   return traffic.join("\n");
@@ -110,9 +110,9 @@ async function exportOver(client: Client, server: TestServer, { inputs }: Matrix
     return result.structuredContent as { data: Record<string, string>; confirmation?: { token: string } };
   };
   const { programId } = inputs.create_export;
-  const asked = await call("create_export", { programId });
-  const confirmation = asked.confirmation?.token;
-  const { data } = confirmation ? await call("create_export", { programId, confirmation }) : asked;
+  const request = await call("create_export", { programId });
+  const confirmation = request.confirmation?.token;
+  const { data } = confirmation ? await call("create_export", { programId, confirmation }) : request;
   await runDueExports(server);
   const { exportId } = data;
   const { downloadUrl } = (await call("get_export", { exportId })).data;
@@ -212,8 +212,8 @@ test("REST shows nothing sensitive without the scope, and audit changes and even
   await readAll(call, tenantData);
   expect(findSecrets(answers.join("\n"), of(secrets, "sensitive"))).toEqual([]);
   const personal = secrets.filter((secret) => secret.personal);
-  const told = changes.map((entry) => (entry as { changes: unknown }).changes);
-  expect(told.flat().length).toBeGreaterThan(50);
-  expect(findSecrets(JSON.stringify(told), personal)).toEqual([]);
+  const changedValues = changes.map((entry) => (entry as { changes: unknown }).changes);
+  expect(changedValues.flat().length).toBeGreaterThan(50);
+  expect(findSecrets(JSON.stringify(changedValues), personal)).toEqual([]);
   expect(findSecrets(JSON.stringify(await server.outbox()), secrets)).toEqual([]);
 });

@@ -6,7 +6,7 @@ const own = "new.office@fund.example";
 const secret = "ada.lovelace@engine.example";
 const handle = /[a-z2-7.]+@(?:[a-z2-7]+\.)*handle\.invalid/;
 
-async function scene(environment: Record<string, string> = {}) {
+async function openFixture(environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "pseudonymize", ...environment });
   onTestFinished(close);
   const agent = (await clients["2026-07-28 over stdio"]?.(server, await server.token())) as ToolClient;
@@ -21,7 +21,7 @@ function readData(result: ToolResult): any {
 
 describe("an address that the agent wrote", () => {
   test("is shown as written in the answer of that call, and as a handle afterwards", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openFixture();
     const { personId, version } = await server.seed.person({ primaryEmail: secret });
     const change = {
       primaryEmail: own,
@@ -36,14 +36,14 @@ describe("an address that the agent wrote", () => {
   });
 
   test("is shown as a handle by a read, to be compared with other records", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openFixture();
     await server.seed.emailSend({ recipientEmail: own });
     const [row] = readData(await agent.call("list_email_sends", { recipientEmail: own }));
     expect(row.recipientEmail).toMatch(handle);
   });
 
   test("is shown as written in the question, beside handles of addresses that it did not write", async () => {
-    const { server, agent } = await scene({ PROGRAMME_CONFIRM: "ask" });
+    const { server, agent } = await openFixture({ PROGRAMME_CONFIRM: "ask" });
     const { programId } = await server.seed.program();
     await server.seed.applicant({ email: own, name: "Grace", programIds: [programId] });
     await server.seed.applicant({ email: secret, name: "Ada", programIds: [programId] });
@@ -60,7 +60,7 @@ describe("an address that the agent wrote", () => {
   });
 
   test("is shown as written where a message is not sent to it", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openFixture();
     const { programId } = await server.seed.program();
     const applicants = { applicantEmails: [own], subject: "Hello", body: "Text" };
     const outcome = readData(await agent.call("send_bulk_email", { programId, applicants }));
@@ -70,7 +70,7 @@ describe("an address that the agent wrote", () => {
 
 describe("an address that the agent did not write for a field", () => {
   test("stays a handle, whatever guesses other fields contain", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openFixture();
     const { personId, version } = await server.seed.person({ primaryEmail: secret });
     const guesses = { primaryEmail: secret, nested: { primaryEmail: secret }, list: [secret] };
     const changed = await agent.call("update_person", { personId, version, metadata: guesses, select: "*" });
@@ -85,7 +85,7 @@ describe("an address that the agent did not write for a field", () => {
   });
 
   test("stays a handle if the agent wrote the handle", async () => {
-    const { server, agent } = await scene();
+    const { server, agent } = await openFixture();
     const { personId, version } = await server.seed.person({ primaryEmail: secret });
     const { primaryEmail } = readData(await agent.call("get_person", { personId }));
     const changed = await agent.call("update_person", { personId, version, primaryEmail });
@@ -94,7 +94,7 @@ describe("an address that the agent did not write for a field", () => {
   });
 
   test("is not shown by a privacy mode that leaves the field out", async () => {
-    const { server, agent } = await scene({ PROGRAMME_PRIVACY: "redact" });
+    const { server, agent } = await openFixture({ PROGRAMME_PRIVACY: "redact" });
     const { personId, version } = await server.seed.person({ primaryEmail: secret });
     const changed = await agent.call("update_person", { personId, version, primaryEmail: own, select: "*" });
     expect(readData(changed)).not.toHaveProperty("primaryEmail");
@@ -104,8 +104,8 @@ describe("an address that the agent did not write for a field", () => {
 });
 
 test("get_connection explains handles if there are any", async () => {
-  const { agent } = await scene();
+  const { agent } = await openFixture();
   expect(readData(await agent.call("get_connection", {})).handles).toMatch(/handle\.invalid: pass them as they are/);
-  const open = await scene({ PROGRAMME_PRIVACY: "off" });
+  const open = await openFixture({ PROGRAMME_PRIVACY: "off" });
   expect(readData(await open.agent.call("get_connection", {}))).not.toHaveProperty("handles");
 });

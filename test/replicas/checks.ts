@@ -29,8 +29,8 @@ function mostIn(accepted: readonly Accepted[], lengthMs: number): number {
 }
 
 export async function expectRate({ server, mixed, limit }: ReplicaSet): Promise<Record<string, number>> {
-  const told = mostIn(mixed.limited, windowMs);
-  expect(told).toBeLessThanOrEqual(limit);
+  const mostLimited = mostIn(mixed.limited, windowMs);
+  expect(mostLimited).toBeLessThanOrEqual(limit);
   const token = await server.app.store.findToken(hashSha256Hex(mixed.limitedToken));
   const entries = await listAudit(server.app.store, server.businessId, "program.read");
   const own = entries.filter(({ tokenId, status }) => tokenId === token?.tokenId && status === 200);
@@ -41,7 +41,7 @@ export async function expectRate({ server, mixed, limit }: ReplicaSet): Promise<
   expect(recorded).toBeLessThanOrEqual(limit);
   expect(mixed.refused).toBeGreaterThan(0);
   expect(mixed.limited.length).toBeGreaterThan(limit / 4);
-  return { told, recorded, accepted: mixed.limited.length, refused: mixed.refused };
+  return { mostLimited, recorded, accepted: mixed.limited.length, refused: mixed.refused };
 }
 
 export async function expectSubmissions({ server, mixed }: ReplicaSet): Promise<void> {

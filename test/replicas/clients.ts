@@ -65,8 +65,8 @@ export async function insist(
   }
 }
 
-export async function tried<R>(asked: Promise<R>): Promise<R | undefined> {
-  return asked.catch(() => undefined);
+export async function tried<R>(request: Promise<R>): Promise<R | undefined> {
+  return request.catch(() => undefined);
 }
 
 /** The parts of a tool result that these clients read. */

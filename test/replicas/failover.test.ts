@@ -47,28 +47,28 @@ async function openServer(): Promise<
 
 /** Sends requests to a replica over REST and over both revisions of MCP until `stop`. Returns the answers. */
 function askOn(origin: string, token: string, session: string, programId: string) {
-  const told: Omit<ToolAnswer, "confirmation">[] = [];
+  const refusals: Omit<ToolAnswer, "confirmation">[] = [];
   let asking = true;
   const call = { name: "get_program", args: { programId } };
-  const asked = (async () => {
+  const request = (async () => {
     for (; asking; await delay(100)) {
       const { status, headers, body } = await rest({ origin }, token, "get_program", { programId });
-      told.push({ status, data: body.data, code: body.error?.code, retryAfter: headers.get("retry-after") ?? "" });
-      for (const of of [undefined, session]) told.push(await callTool(origin, token, call, of));
+      refusals.push({ status, data: body.data, code: body.error?.code, retryAfter: headers.get("retry-after") ?? "" });
+      for (const of of [undefined, session]) refusals.push(await callTool(origin, token, call, of));
     }
   })();
   // `stop` reports errors.
-  asked.catch(() => undefined);
+  request.catch(() => undefined);
   return async () => {
     asking = false;
-    await asked;
-    return told;
+    await request;
+    return refusals;
   };
 }
 
 /** Expects that every refused client got an error of the catalogue that says when to retry. */
-function expectClean(told: readonly ToolAnswer[], name: string): void {
-  const refused = told.filter(({ data }) => data === undefined);
+function expectClean(refusals: readonly ToolAnswer[], name: string): void {
+  const refused = refusals.filter(({ data }) => data === undefined);
   for (const { status, code, retryAfter } of refused) {
     expect([status, code], name).toEqual([expect.toBeOneOf([200, 503]), "unavailable"]);
     if (status === 503) expect(retryAfter, name).toMatch(/^[1-9]\d*$/);
@@ -90,13 +90,13 @@ test("no data is lost when the database goes away and comes back", async () => {
     const before = mixed.submissions.size;
     await fail();
     await expect.poll(() => mixed.submissions.size, { timeout: 60_000, message: name }).toBeGreaterThan(before + 2);
-    const told = await stop();
-    expectClean(told, name);
-    expect(told.at(-1)?.data, name).toMatchObject({ programId });
+    const refusals = await stop();
+    expectClean(refusals, name);
+    expect(refusals.at(-1)?.data, name).toMatchObject({ programId });
     const wasAway = !name.startsWith("a backend");
     if (wasAway)
       expect(
-        told.map(({ status }) => status),
+        refusals.map(({ status }) => status),
         name,
       ).toContain(503);
   }
@@ -109,5 +109,5 @@ test("no data is lost when the database goes away and comes back", async () => {
   expect(await expectMail(replicaSet)).toBe(0);
   await expectExports(replicaSet);
   expect([...mixed.tally.counts.keys()].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
-  for (const replica of replicas) expect(await replica.stop(), replica.said()).toBe(0);
+  for (const replica of replicas) expect(await replica.stop(), replica.output()).toBe(0);
 }, 300_000);

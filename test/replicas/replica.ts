@@ -16,13 +16,13 @@ export interface Replica {
   /** Ends it in good order; its exit code. */
   stop(): Promise<number | null>;
   /** What it has said so far, of all its lives. */
-  said(): string;
+  output(): string;
 }
 
 export async function startReplica(database: string, environment: Record<string, string>): Promise<Replica> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
-  let said = "";
+  let output = "";
   let child = start();
 
   function start(): ChildProcess {
@@ -31,13 +31,13 @@ export async function startReplica(database: string, environment: Record<string,
       env: { PATH: process.env["PATH"] ?? "", PROGRAMME_PORT: String(port), PROGRAMME_LOG_LEVEL: "warn", ...settings },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    started.stderr?.on("data", (chunk) => (said += chunk));
+    started.stderr?.on("data", (chunk) => (output += chunk));
     return started;
   }
 
   async function ready(): Promise<void> {
     for (;;) {
-      if (child.exitCode !== null) throw new Error(`The program ended with ${child.exitCode}: ${said}`);
+      if (child.exitCode !== null) throw new Error(`The program ended with ${child.exitCode}: ${output}`);
       const answer = await fetch(`${origin}/readyz`).catch(() => undefined);
       await answer?.text();
       if (answer?.status === 200) return;
@@ -62,6 +62,6 @@ export async function startReplica(database: string, environment: Record<string,
       await ready();
     },
     stop: () => end("SIGTERM"),
-    said: () => said,
+    output: () => output,
   };
 }

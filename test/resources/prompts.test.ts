@@ -110,8 +110,8 @@ test("arguments are completed like the variables of the same name", async ({ ser
   const { client } = await connectBrowser(server, await server.token());
   const complete = async (prompt: string, name: string, value: string, chosen = {}) => {
     const ref = { type: "ref/prompt", name: prompt };
-    const asked = { ref, argument: { name, value }, context: { arguments: chosen } };
-    return (await client.complete(asked)).completion.values;
+    const request = { ref, argument: { name, value }, context: { arguments: chosen } };
+    return (await client.complete(request)).completion.values;
   };
   expect(await complete("round_progress", "programId", "autumn")).toEqual([programId]);
   expect(await complete("round_progress", "roundId", "second", { programId })).toEqual([roundId]);

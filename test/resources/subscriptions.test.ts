@@ -138,8 +138,8 @@ describe("limits", () => {
   test("one caller has at most 16 streams over HTTP, and can replace those that it closes", async ({ server }) => {
     const connect = browsers["2026-07-28 over HTTP"] as typeof connectBrowser;
     const browser = await connect(server, await server.token());
-    const asked = await Promise.allSettled(Array.from({ length: 20 }, () => browser.follow("programme://programs")));
-    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(16);
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => browser.follow("programme://programs")));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(16);
     expect((await catchRefusal(browser.follow("programme://programs"))).message).toMatch(/limit/i);
     const other = await connect(server, await server.token());
     expect(await other.follow("programme://programs")).toEqual(["programme://programs"]);

@@ -324,10 +324,10 @@ describe("a copy is refused and changes nothing", () => {
       /later version/,
     ],
     ["was never used", "delete from settings", /empty/],
-  ])("if the source %s", async (_, statement, said) => {
+  ])("if the source %s", async (_, statement, expectedMessage) => {
     const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
     await edit(from, statement);
-    await expect(copyDatabase(between(from, to))).rejects.toThrow(said);
+    await expect(copyDatabase(between(from, to))).rejects.toThrow(expectedMessage);
   });
 
   test("if the source is missing, or is the target", async () => {

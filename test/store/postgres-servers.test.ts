@@ -179,8 +179,8 @@ describe("sslmode has the meaning that it has in libpq:", () => {
       () => addressOf(encrypting, { query: { sslmode: "verify-ca" } }),
       /sslmode=verify-ca needs sslrootcert/,
     ],
-  ])("%s is refused", async (_, address, said) => {
-    expect(await refusalOf(address())).toMatch(said);
+  ])("%s is refused", async (_, address, expectedMessage) => {
+    expect(await refusalOf(address())).toMatch(expectedMessage);
   });
 });
 
@@ -245,7 +245,7 @@ describe("a password", () => {
 
   test("that is missing is reported with the places where it can be set", async () => {
     vi.stubEnv("PGPASSFILE", join(directory, "none"));
-    const said = await refusalOf(addressOf(encrypting, { user: parts(encrypting).username }));
-    expect(said).toMatch(/PROGRAMME_DATABASE, PGPASSWORD or a \.pgpass file/);
+    const expectedMessage = await refusalOf(addressOf(encrypting, { user: parts(encrypting).username }));
+    expect(expectedMessage).toMatch(/PROGRAMME_DATABASE, PGPASSWORD or a \.pgpass file/);
   });
 });

@@ -55,14 +55,14 @@ describe("the address", () => {
       { pathname: "/none" },
       /there is no such database on the server\. .*: create database "none" owner "programme" encoding 'UTF8'/,
     ],
-  ])("%s is refused with an error that names the reason and no password", async (_, parts, said) => {
+  ])("%s is refused with an error that names the reason and no password", async (_, parts, expectedMessage) => {
     const database = wrong(parts);
     for (const open of [openStore, inspectStore]) {
       const refusal = await open({ database }).then(
         () => undefined,
         (error: Error) => error,
       );
-      expect(refusal?.message).toMatch(said);
+      expect(refusal?.message).toMatch(expectedMessage);
       expect(`${refusal?.stack}${JSON.stringify(refusal)}`).not.toContain(new URL(database).password);
     }
   });
@@ -127,9 +127,10 @@ describe("migrations", () => {
       await edit(database, `create user ${user} password 'sesame'; revoke create on schema public from public`);
       onTestFinished(() => edit(databases.address, `drop user ${user}`));
       const address = Object.assign(new URL(database), { username: user, password: "sesame" }).href;
-      const said = new RegExp(lacking.replace("X", user));
-      for (const open of [openStore, inspectStore]) await expect(open({ database: address })).rejects.toThrow(said);
-      await edit(database, said.source.replaceAll('"?', ""));
+      const expectedMessage = new RegExp(lacking.replace("X", user));
+      for (const open of [openStore, inspectStore])
+        await expect(open({ database: address })).rejects.toThrow(expectedMessage);
+      await edit(database, expectedMessage.source.replaceAll('"?', ""));
       onTestFinished(() => edit(database, `drop owned by ${user}`));
       await (await openStore({ database: address })).close();
     }

@@ -21,8 +21,8 @@ test("the page lists exactly the existing metrics, with type and labels", async 
   const beside = await scrape((await app.serveMetrics()) ?? "");
   const there = new Map([...declared((await own()).text), ...declared(beside.text)]);
   const rows = [...page.matchAll(/^\| `(programme_\w+)` \| (\w+) \|/gm)];
-  const told = new Map(rows.map(([, name = "", type = ""]) => [name, type]));
-  expect([...told].sort()).toEqual([...there].sort());
+  const documented = new Map(rows.map(([, name = "", type = ""]) => [name, type]));
+  expect([...documented].sort()).toEqual([...there].sort());
 });
 
 test("alerts use existing metrics", async () => {

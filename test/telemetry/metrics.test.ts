@@ -235,15 +235,15 @@ describe("the metrics endpoint", () => {
 
 test("every label has a closed list of values", async () => {
   const metrics = createMetrics(["list_programs"]);
-  const asked = { requestId: "req_1", transport: "tcp" } as const;
+  const request = { requestId: "req_1", transport: "tcp" } as const;
   for (const name of ["made_up_1", "made_up_2"]) {
-    metrics.work({ kind: "tool", name, ...asked }, { code: name }, 1);
-    metrics.work({ kind: "mcp", method: name, ...asked }, { code: name }, 1);
+    metrics.work({ kind: "tool", name, ...request }, { code: name }, 1);
+    metrics.work({ kind: "mcp", method: name, ...request }, { code: name }, 1);
     metrics.work({ kind: "operation", name, surface: "rest", requestId: "req_1" }, { code: name, status: 200 }, 1);
     metrics.work({ kind: "upstream", method: "GET", origin: "https://example.org" }, { code: name }, 1);
   }
   for (const code of Object.keys(errorCatalog))
-    metrics.work({ kind: "tool", name: "list_programs", ...asked }, { code }, 1);
+    metrics.work({ kind: "tool", name: "list_programs", ...request }, { code }, 1);
   const { text } = await metrics.render();
   expect(text).not.toContain("made_up");
   expect(text).toContain('programme_tool_calls_total{tool="other",outcome="other"} 2');

@@ -120,8 +120,8 @@ describe("/readyz", () => {
     const call = () => app.upstream.call({ operation: "list_programs", input: {}, token, requestId: "req_x" });
     await Promise.all(Array.from({ length: failuresToOpen }, call));
     later(server.clock);
-    const told = await ask(origin);
-    expect([told.status, told.body.checks.upstream]).toEqual([200, "open"]);
+    const answer = await ask(origin);
+    expect([answer.status, answer.body.checks.upstream]).toEqual([200, "open"]);
     // After its pause, the breaker permits the next call.
     server.clock.advance(120_000);
     expect((await ask(origin)).body.checks.upstream).toBe("half_open");

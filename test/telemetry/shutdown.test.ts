@@ -100,7 +100,7 @@ describe("a server that is told to stop", () => {
     const home = await openHome();
     const { started, origin } = await serve(home, ["--drain-seconds", "1", "--metrics", "127.0.0.1:0"]);
     const [, url = ""] = await waitFor(() => {
-      const found = /"url":"(http:[^"]+)"/.exec(started.said());
+      const found = /"url":"(http:[^"]+)"/.exec(started.output());
       if (!found) throw new Error("Not told yet");
       return found;
     });
@@ -149,16 +149,16 @@ describe("over stdio", () => {
     const home = await openHome();
     const service = await serve(home);
     const proxy = await openMisbehaving(service.origin);
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     proxy.behave(() => async ({ response, forward }) => {
-      asked.resolve();
+      requested.resolve();
       await wait(500);
       const { status, headers, text } = await forward();
       response.writeHead(status, headers).end(text);
     });
     const started = home.start(["stdio", "--base-url", proxy.origin], { PROGRAMME_TOKEN: service.token });
     started.process.stdin?.write(lines);
-    await asked.promise;
+    await requested.promise;
     const { code, stdout } = await started.stop();
     expect(stdout).toContain("prg_");
     expect(code).toBe(0);

@@ -146,10 +146,10 @@ describe("a write", () => {
     const { server, agent } = await openSetup({ PROGRAMME_CONFIRM: "ask" });
     const { submissionId } = await server.seed.submission({ state: "DRAFT", fields: {} });
     const args = { submissionId, version: 0, fields: { budget: 900 }, state: "DRAFT" };
-    const asked = await agent.call("update_submission", args);
-    const result = asked.structuredContent?.confirmation
-      ? await agent.call("update_submission", { ...args, confirmation: readConfirmation(asked).token })
-      : asked;
+    const question = await agent.call("update_submission", args);
+    const result = question.structuredContent?.confirmation
+      ? await agent.call("update_submission", { ...args, confirmation: readConfirmation(question).token })
+      : question;
     expect(readData(result)["fields"]).toEqual({ fld_budget: 900 });
   });
 

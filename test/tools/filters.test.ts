@@ -7,7 +7,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 type Row = Record<string, unknown>;
 
 /** A service, and an agent on it or on a second server for which it is remote. */
-async function scene(through: "embedded" | "remote") {
+async function openFixture(through: "embedded" | "remote") {
   const { server, close } = await openTestServer();
   onTestFinished(close);
   const app = through === "remote" ? await openRemote(server.origin) : server.app;
@@ -59,7 +59,7 @@ async function seedReviewing(server: TestServer, count: number) {
 
 describe.each(["embedded", "remote"] as const)("through a service that is %s", (through) => {
   test("list_assignments takes several statuses, and one as the interface does", async () => {
-    const { server, agent } = await scene(through);
+    const { server, agent } = await openFixture(through);
     await seedReviewing(server, 12);
     const count = async (status: unknown, limit?: number) =>
       (await readAll(agent, "list_assignments", { status, ...(limit ? { limit } : {}) })).map((row) => row["status"]);
@@ -73,7 +73,7 @@ describe.each(["embedded", "remote"] as const)("through a service that is %s", (
   });
 
   test("list_reviews takes a programme and a status", async () => {
-    const { server, agent } = await scene(through);
+    const { server, agent } = await openFixture(through);
     const [home] = await seedReviewing(server, 12);
     const programId = home?.programId;
     const all = await readAll(agent, "list_reviews", {});
@@ -86,7 +86,7 @@ describe.each(["embedded", "remote"] as const)("through a service that is %s", (
   });
 
   test("list_email_sends takes a bulk id, for the messages to its recipient", async () => {
-    const { server, agent } = await scene(through);
+    const { server, agent } = await openFixture(through);
     const recipientEmail = "ada@example.org";
     for (const bulkId of ["one", "two", null, "one"]) await server.seed.emailSend({ recipientEmail, bulkId });
     await server.seed.emailSend({ recipientEmail: "bo@example.org", bulkId: "one" });
@@ -95,7 +95,7 @@ describe.each(["embedded", "remote"] as const)("through a service that is %s", (
   });
 
   test("list_audit_entries takes dates, and only changes of a state", async () => {
-    const { server, agent } = await scene(through);
+    const { server, agent } = await openFixture(through);
     const { submissionId } = await server.seed.submission({ state: "SUBMITTED" });
     const staff = await server.as("REST");
     const days = [];
@@ -119,7 +119,7 @@ describe.each(["embedded", "remote"] as const)("through a service that is %s", (
 });
 
 test("a scan ends at its bound, says so, and goes on from there", async () => {
-  const { server, agent } = await scene("embedded");
+  const { server, agent } = await openFixture("embedded");
   const [home] = await seedReviewing(server, 1);
   const total = maxScannedPages * 100 + 150;
   await server.write(async (tx) => {

@@ -223,8 +223,8 @@ describe("search mode", () => {
     const { server, agent } = await openSetup({ ...search, PROGRAMME_CONFIRM: "ask" });
     const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "Withdrawn by phone" };
-    const asked = await agent.call("call_tool", { name: "withdraw_submission", arguments: args });
-    const { token } = readConfirmation(asked);
+    const question = await agent.call("call_tool", { name: "withdraw_submission", arguments: args });
+    const { token } = readConfirmation(question);
     expect(await stateOf(server, submissionId)).toBe("SUBMITTED");
     await agent.call("call_tool", { name: "withdraw_submission", arguments: { ...args, confirmation: token } });
     expect(await stateOf(server, submissionId)).toBe("WITHDRAWN");

@@ -8,14 +8,14 @@ import type { Answer } from "../../src/upstream/port.ts";
 type Row = { readonly id: number; readonly text: string };
 
 /** A list whose cursor is the number of rows before it; `sizeOf` may say another size each time a row is shown. */
-function listOf(count: number, sizeOf: (id: number, asked: number) => number) {
-  let asked = 0;
+function listOf(count: number, sizeOf: (id: number, requestCount: number) => number) {
+  let requestCount = 0;
   return async ({ limit, lastEvaluatedKey }: Readonly<Record<string, unknown>>): Promise<Answer> => {
-    asked += 1;
+    requestCount += 1;
     const from = Number(lastEvaluatedKey ?? 0);
     const to = Math.min(from + Number(limit), count);
     const data = Array.from({ length: to - from }, (_, index): Row => {
-      return { id: from + index, text: "x".repeat(sizeOf(from + index, asked)) };
+      return { id: from + index, text: "x".repeat(sizeOf(from + index, requestCount)) };
     });
     const page = to < count ? { hasMore: true, lastEvaluatedKey: String(to) } : { hasMore: false };
     return { ok: true, status: 200, data, page, replayed: false } as Answer;
@@ -107,41 +107,41 @@ test("rows that do not fit even with the required fields alone are counted", asy
 });
 
 test("a page that fits costs one request, one that is cut two", async () => {
-  let asked = 0;
+  let requestCount = 0;
   const counted = (count: number) => async (input: Readonly<Record<string, unknown>>) => {
-    asked += 1;
+    requestCount += 1;
     return listOf(count, () => 80)(input);
   };
   await readPages({ limit: 20 }, options({ requestPage: counted(5) }));
-  expect(asked).toBe(1);
+  expect(requestCount).toBe(1);
   const cut = await readPages({ limit: 20 }, options({ requestPage: counted(50) }));
-  expect(asked).toBe(3);
+  expect(requestCount).toBe(3);
   expect(cut).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "10" } });
 });
 
 test("gathering stops when the client cancels, with the cursor to go on", async () => {
   const cancel = new AbortController();
   const list = listOf(1000, () => 0);
-  let asked = 0;
+  let requestCount = 0;
   const ask: PageOptions["requestPage"] = (input) => {
-    asked += 1;
-    if (asked === 2) cancel.abort();
+    requestCount += 1;
+    if (requestCount === 2) cancel.abort();
     return list(input);
   };
   const result = await readPages(
     { limit: 20 },
     options({ requestPage: ask, all: true, maxBytes: 1_000_000, signal: cancel.signal }),
   );
-  expect(asked).toBe(2);
+  expect(requestCount).toBe(2);
   expect(result).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "200" } });
 });
 
 test("a refusal of a later page keeps the rows gathered before", async () => {
   const list = listOf(500, () => 0);
-  let asked = 0;
+  let requestCount = 0;
   const ask: PageOptions["requestPage"] = async (input) => {
-    asked += 1;
-    return asked === 3 ? { ok: false, problem: problem("rate_limited", { retryAfterSeconds: 7 }) } : list(input);
+    requestCount += 1;
+    return requestCount === 3 ? { ok: false, problem: problem("rate_limited", { retryAfterSeconds: 7 }) } : list(input);
   };
   const result = await readPages({ limit: 20 }, options({ requestPage: ask, all: true, maxBytes: 3_000 }));
   expect(result).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "100" } });

@@ -284,12 +284,12 @@ describe("unknown fields of a form are no misspelt arguments: the answer names t
     const { programId } = await place.server.seed.program();
     const near = expect.stringMatching(/Did you mean birth_date \(“.*”, id fld_birth\)\?$/);
     const person = { kinds: ["contact"], provenance: { source: "test" } };
-    const asked: [OperationName, Record<string, unknown>][] = [
+    const cases: [OperationName, Record<string, unknown>][] = [
       ["create_person", { ...person, customFields: { birthdate: "2000-01-01" } }],
       ["list_applicants", { includePersonFieldIds: "birth_dat" }],
       ["create_export", { programId, persons: { fieldIds: ["birth_dat"] } }],
     ];
-    for (const [name, args] of asked) expect(await messagesOf(name, args, place), name).toEqual([near]);
+    for (const [name, args] of cases) expect(await messagesOf(name, args, place), name).toEqual([near]);
   });
 
   test("but an argument that is miswritten itself still is one", async () => {

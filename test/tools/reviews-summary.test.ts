@@ -4,7 +4,7 @@ import { clients, type ToolClient } from "../support/clients/clients.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 
-async function scene(through: "embedded" | "remote", withoutRubrics = false) {
+async function openFixture(through: "embedded" | "remote", withoutRubrics = false) {
   const { server, close } = await openTestServer();
   onTestFinished(close);
   const app = through === "remote" ? await openRemote(server.origin) : server.app;
@@ -53,7 +53,7 @@ test.each([
   "embedded",
   "remote",
 ] as const)("the summary of reviews has statistics of each criterion and of both totals, %s", async (through) => {
-  const { agent, submissionId, roundId } = await scene(through);
+  const { agent, submissionId, roundId } = await openFixture(through);
   for (const args of [{ submissionId }, { submissionId, roundId }]) {
     const { structuredContent } = await agent.call("get_submission_reviews_summary", args);
     expect(structuredContent?.data).toMatchObject(labelled);
@@ -66,7 +66,7 @@ test.each([
 });
 
 test("the summary of reviews without the scope for rubrics has no labels, and says why", async () => {
-  const { agent, submissionId } = await scene("embedded", true);
+  const { agent, submissionId } = await openFixture("embedded", true);
   const { structuredContent } = await agent.call("get_submission_reviews_summary", { submissionId });
   expect(structuredContent?.data["criteria"]).toMatchObject([{ label: null, ...ofTwo }, { label: null }]);
   expect(structuredContent?.notes?.join(" ")).toMatch(/Names of fields could not be read: .*scope/);

@@ -26,13 +26,13 @@ test("the largest fields are omitted, and a field selected alone is complete", (
 test.each([
   ["body", "é".repeat(5000), /^body: the first (\d+) of 5000 characters are shown\.$/],
   ["rows", Array.from({ length: 500 }, (_, row) => ({ row })), /^rows: the first (\d+) of 500 are shown\.$/],
-])("%s that does not fit alone is shortened, with a note of its full size", (name, value, told) => {
+])("%s that does not fit alone is shortened, with a note of its full size", (name, value, note) => {
   const { record, omitted, shortened } = truncateRecord({ id: "sub_1", [name]: value, version: 1 }, ["id"], 2000);
   expect(measureJsonBytes(record)).toBeLessThanOrEqual(2000);
   expect(measureJsonBytes(record)).toBeGreaterThan(1700);
   expect(record).toMatchObject({ id: "sub_1", version: 1 });
   expect(omitted).toEqual([]);
-  expect(shortened).toEqual([expect.stringMatching(told)]);
+  expect(shortened).toEqual([expect.stringMatching(note)]);
   const shown = record[name] as string | unknown[];
   expect(shown).toEqual(value.slice(0, shown.length));
   expect(shortened[0]).toContain(`first ${shown.length} of`);
@@ -72,8 +72,8 @@ test("any record is made to fit, keeps its protected fields, and reports each om
         expect(fitted).toMatchObject({ id: "sub_1", version: 1 });
         if (omitted.length + shortened.length === 0) expect(fitted).toEqual(record);
         for (const name of Object.keys(record)) {
-          const told = [...omitted, ...shortened].some((loss) => loss.startsWith(name));
-          if (!told) expect(fitted[name]).toEqual(record[name as keyof typeof record]);
+          const note = [...omitted, ...shortened].some((loss) => loss.startsWith(name));
+          if (!note) expect(fitted[name]).toEqual(record[name as keyof typeof record]);
         }
       },
     ),

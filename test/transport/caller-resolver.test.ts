@@ -91,8 +91,8 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
     const listed = { jsonrpc: "2.0", id: 1, method: "resources/list", params: {} };
     expect((await postMcp(server, key, listed)).text).not.toContain("Secret call");
 
-    const asked = await readCalled(server, key, "eliminate_submission", { submissionId, version, reason: "No" });
-    const { question } = readConfirmation(asked);
+    const firstAnswer = await readCalled(server, key, "eliminate_submission", { submissionId, version, reason: "No" });
+    const { question } = readConfirmation(firstAnswer);
     expect(question).toContain(submissionId);
     expect(question).not.toMatch(/Secret call/);
     // Behind a remote service a title is read before it is shown; without the scope it is not.

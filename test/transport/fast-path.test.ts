@@ -82,7 +82,7 @@ function wired(server: TestServer, token: string) {
       waiting.set(request.id, resolve);
       void here.send(request);
     });
-  return { ask, tell: (message: JSONRPCMessage) => here.send(message) };
+  return { ask, notify: (message: JSONRPCMessage) => here.send(message) };
 }
 
 const connections: Readonly<Record<string, Connect>> = {
@@ -96,9 +96,9 @@ const connections: Readonly<Record<string, Connect>> = {
     return (request) => ask(byAnswerPath(answerPath, withEnvelope(request)));
   },
   "2025-11-25 over stdio": async (server, token, answerPath) => {
-    const { ask, tell } = wired(server, token);
+    const { ask, notify } = wired(server, token);
     await ask(initialize);
-    await tell(initialized);
+    await notify(initialized);
     return (request) => ask(byAnswerPath(answerPath, request));
   },
 };

@@ -79,9 +79,9 @@ describe("the gateway keys file", () => {
     await change("Second");
     expect(browser.notifications.updated).toEqual([uri]);
 
-    const told = browser.notifications.lists.length;
+    const listChangesBefore = browser.notifications.lists.length;
     await admit(entry, other.entry);
-    await waitFor(() => expect(browser.notifications.lists.length).toBeGreaterThan(told));
+    await waitFor(() => expect(browser.notifications.lists.length).toBeGreaterThan(listChangesBefore));
     await admit(other.entry);
     expect(await stream.closed).toBe("graceful");
     await change("Third");

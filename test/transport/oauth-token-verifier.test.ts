@@ -164,7 +164,7 @@ describe("a token is accepted", () => {
       PROGRAMME_OAUTH_JWKS_URI: `${issuer.address}/jwks`,
     });
     expect(await readStatus(server, await issuer.token())).toBe(200);
-    expect(issuer.asked).toEqual(["/jwks"]);
+    expect(issuer.requestedPaths).toEqual(["/jwks"]);
     await expectRefused(server, await issuer.token({ aud: `${server.origin}/mcp` }));
   });
 });
@@ -175,7 +175,7 @@ describe("the issuer's keys", () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => issuer.token()));
     const statuses = await Promise.all([...tokens, ...tokens].map((token) => readStatus(server, token)));
     expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(issuer.asked).toEqual(["/.well-known/oauth-authorization-server", "/jwks"]);
+    expect(issuer.requestedPaths).toEqual(["/.well-known/oauth-authorization-server", "/jwks"]);
   });
 
   test("are rotated: a new key is accepted, a withdrawn key is refused, unknown key ids fetch nothing", async () => {
@@ -187,11 +187,11 @@ describe("the issuer's keys", () => {
     vi.setSystemTime(Date.now() + 31_000);
     expect(await readStatus(server, await issuer.token())).toBe(200);
     expect(await readStatus(server, old)).toBe(200);
-    const asked = issuer.asked.length;
+    const requestedPaths = issuer.requestedPaths.length;
     for (let count = 0; count < 20; count++) {
       await expectRefused(server, await issuer.token({}, { header: { kid: `stranger-${count}` } }));
     }
-    expect(issuer.asked.length).toBe(asked);
+    expect(issuer.requestedPaths.length).toBe(requestedPaths);
 
     await issuer.rotate({ withdraw: true });
     vi.setSystemTime(Date.now() + 11 * 60_000);
@@ -217,7 +217,7 @@ describe("the issuer's keys", () => {
       expect([answer.status, answer.body.error.data.code]).toEqual([503, "unavailable"]);
       expect([answer.headers.get("www-authenticate"), answer.headers.get("retry-after")]).toEqual([null, "5"]);
     }
-    expect(issuer.asked.length).toBeLessThanOrEqual(3);
+    expect(issuer.requestedPaths.length).toBeLessThanOrEqual(3);
   });
 
   test("are fetched again when the issuer is back, and a hanging issuer times out", async () => {
@@ -232,9 +232,9 @@ describe("the issuer's keys", () => {
     expect(retryPolicy.mock.calls).toContainEqual([fetchTimeoutMs]);
     retryPolicy.mockRestore();
     issuer.fault = undefined;
-    const asked = issuer.asked.length;
+    const requestedPaths = issuer.requestedPaths.length;
     now.mockReturnValue(startedMs + 4_999);
-    expect([await readStatus(server, token), issuer.asked.length]).toEqual([503, asked]);
+    expect([await readStatus(server, token), issuer.requestedPaths.length]).toEqual([503, requestedPaths]);
     now.mockReturnValue(startedMs + 5_000);
     expect(await readStatus(server, token)).toBe(200);
   });

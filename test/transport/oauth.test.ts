@@ -131,8 +131,8 @@ describe.each<Behind>(["embedded", "remote"])("an access token of the issuer, wi
     }
     // The agent cannot get this scope with any token of the subject, so it is reported as missing.
     await admit({ name: "anna", subject: "anna", tokenFile, scopes: ["rounds:read"] });
-    const told = await postMcp(server, token, callTool("list_programs", {}));
-    expect([told.status, readError(readMessage(told).result).code]).toEqual([200, "insufficient_scope"]);
+    const refusal = await postMcp(server, token, callTool("list_programs", {}));
+    expect([refusal.status, readError(readMessage(refusal).result).code]).toEqual([200, "insufficient_scope"]);
   });
 });
 

@@ -83,13 +83,13 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
     await late.connect();
     expect(await late.client.listTools()).toEqual({ ...(await early.client.listTools()), tools });
     expect(tools.length).toBeGreaterThan(2);
-    const told = ({ client }: typeof early) => [
+    const readServerInfo = ({ client }: typeof early) => [
       client.getServerVersion(),
       client.getServerCapabilities(),
       client.getInstructions(),
       client.getNegotiatedProtocolVersion(),
     ];
-    expect(told(early)).toEqual(told(late));
+    expect(readServerInfo(early)).toEqual(readServerInfo(late));
   });
 
   test("continues with the service once it needs it, and gets no answer twice", async () => {

@@ -192,9 +192,9 @@ describe("refusals by a remote service", () => {
     proxy.behave(() => refusing(429, { code: "TOO_MANY" }, { "retry-after": "200" }));
     const refused = await agent.call("create_export", { programId });
     expect(refused.error).toMatchObject({ code: "export_rate_limited", details: { retryAfterSeconds: 200 } });
-    const asked = proxy.requests.length;
+    const requestsBefore = proxy.requests.length;
     expect((await agent.call("create_export", { programId })).error?.code).toBe("export_rate_limited");
-    expect(proxy.requests).toHaveLength(asked);
+    expect(proxy.requests).toHaveLength(requestsBefore);
     proxy.behave(() => undefined);
     expect((await agent.call("list_programs")).data).toHaveLength(1);
   });
@@ -207,11 +207,11 @@ describe("a request to a remote service", () => {
       expect((await agent.call("get_submission", { submissionId })).error?.code).toBe("not_found");
       expect(proxy.requests.at(-1)?.url).toBe(`/integrations/v1/submissions/${encodeURIComponent(submissionId)}`);
     }
-    const asked = proxy.requests.length;
+    const requestsBefore = proxy.requests.length;
     for (const submissionId of [".", ".."]) {
       expect((await agent.call("get_submission", { submissionId })).error?.code).toBe("not_found");
     }
-    expect(proxy.requests).toHaveLength(asked);
+    expect(proxy.requests).toHaveLength(requestsBefore);
   });
 
   test("sends dates and limits as the contract defines them, and is not sent if they are invalid", async () => {

@@ -119,13 +119,13 @@ describe("encryption", () => {
 
 /** A proxy that connects every tunnel to one port of this machine, and notes what it was asked for. */
 async function openProxy(port: number, status = 200) {
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const proxy: Server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    requestedPaths.push(`${request.method} ${request.url}`);
     response.writeHead(502).end();
   });
   proxy.on("connect", ({ url, headers }, socket) => {
-    asked.push(`CONNECT ${url} ${headers["proxy-authorization"] ?? ""}`.trim());
+    requestedPaths.push(`CONNECT ${url} ${headers["proxy-authorization"] ?? ""}`.trim());
     if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
     const tunnel = connect(port, "127.0.0.1", () => {
       socket.write("HTTP/1.1 200 OK\r\n\r\n");
@@ -133,7 +133,7 @@ async function openProxy(port: number, status = 200) {
     });
     for (const end of [socket, tunnel]) end.on("error", () => undefined);
   });
-  return { url: `http://127.0.0.1:${await listenOnFreePort(proxy)}`, asked };
+  return { url: `http://127.0.0.1:${await listenOnFreePort(proxy)}`, requestedPaths };
 }
 
 describe("an HTTP proxy", () => {
@@ -147,7 +147,7 @@ describe("an HTTP proxy", () => {
     const proxy = await openProxy(await serving());
     const { get } = createClient(origin, { ca: service.cert, env: { [name]: proxy.url.replace("//", "//me:pass@") } });
     expect(await get()).toMatchObject({ status: 200, text: envelope });
-    expect(proxy.asked).toEqual([`CONNECT programme.example:443 Basic ${btoa("me:pass")}`]);
+    expect(proxy.requestedPaths).toEqual([`CONNECT programme.example:443 Basic ${btoa("me:pass")}`]);
     await expect(createClient(origin, { env: { [name]: proxy.url } }).get()).rejects.toMatchObject({
       code: "upstream_untrusted",
     });
@@ -161,7 +161,7 @@ describe("an HTTP proxy", () => {
     const proxy = await openProxy(await serving((_, response) => void setTimeout(() => response.end(envelope), 20)));
     const { get } = createClient(origin, { ca: service.cert, env: { HTTPS_PROXY: proxy.url } });
     await Promise.all(Array.from({ length: 150 }, () => get()));
-    expect(proxy.asked.length).toBeLessThanOrEqual(64);
+    expect(proxy.requestedPaths.length).toBeLessThanOrEqual(64);
   });
 
   test.each([
@@ -187,6 +187,6 @@ describe("an HTTP proxy", () => {
     const port = await listenOnFreePort(createServer((_, response) => void response.end(envelope)));
     expect((await createClient(`http://127.0.0.1:${port}`, { env }).get()).text).toBe(envelope);
     expect((await createClient(`http://localhost:${port}`, { env }).get()).text).toBe(envelope);
-    expect(proxy.asked).toEqual([]);
+    expect(proxy.requestedPaths).toEqual([]);
   });
 });

@@ -54,10 +54,10 @@ describe("with the product's own service", () => {
       found: "The token lacks it: tools that need it are hidden.",
     });
     expect(untold.ok).toBe(true);
-    const told = await examine(home, environment, { scopes: "programs:read,reviews:read" });
-    expect(told.of("reviews:read")?.found).toBe("PROGRAMME_SCOPES names it, but the token lacks it.");
-    expect(told.of("persons:read")?.found).toBe("The token has it; PROGRAMME_SCOPES leaves it out.");
-    expect(told.of("audit:read")?.status).toBe("ok");
+    const examined = await examine(home, environment, { scopes: "programs:read,reviews:read" });
+    expect(examined.of("reviews:read")?.found).toBe("PROGRAMME_SCOPES names it, but the token lacks it.");
+    expect(examined.of("persons:read")?.found).toBe("The token has it; PROGRAMME_SCOPES leaves it out.");
+    expect(examined.of("audit:read")?.status).toBe("ok");
   });
 
   test("an unknown token is reported; without a token, its checks are skipped", async () => {

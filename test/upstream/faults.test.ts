@@ -25,8 +25,8 @@ async function timed<R>(work: Promise<R>): Promise<{ result: R; seconds: number 
 }
 
 /** What nobody but the service may ever see. */
-function expectNoToken(token: string, said: unknown, { elsewhere, requests }: MisbehavingProxy): void {
-  expect(JSON.stringify(said)).not.toContain(token);
+function expectNoToken(token: string, output: unknown, { elsewhere, requests }: MisbehavingProxy): void {
+  expect(JSON.stringify(output)).not.toContain(token);
   expect(elsewhere.requests).toEqual([]);
   expect(requests.filter(({ url }) => url?.includes(token))).toEqual([]);
 }
@@ -116,14 +116,14 @@ describe("while a remote service is down", () => {
     const { proxy, server, app, token, agent } = await openSetup(context);
     proxy.behave(() => passingFaults["answers 503"]);
     await Promise.all([agent.call("list_programs"), agent.call("list_programs")]);
-    const asked = proxy.requests.length;
-    expect(asked).toBeGreaterThanOrEqual(10);
+    const requestsBefore = proxy.requests.length;
+    expect(requestsBefore).toBeGreaterThanOrEqual(10);
     const { result, seconds } = await timed(agent.call("create_person", person("down")));
     expect(result.error).toMatchObject({ code: "upstream_unavailable" });
     expect([1, 2, 3, 4]).toContain(result.error?.details.retryAfterSeconds);
     expect(result.error?.next).toContain("status 503");
     expect(seconds).toBeLessThan(0.5);
-    expect(proxy.requests).toHaveLength(asked);
+    expect(proxy.requests).toHaveLength(requestsBefore);
 
     proxy.behave(() => undefined);
     await expect.poll(async () => (await agent.call("list_programs")).data).toEqual([]);

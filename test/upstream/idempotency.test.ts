@@ -115,11 +115,11 @@ describe("idempotency keys sent to a remote service", () => {
     const first = await agent.call("create_export", { programId }, { key: "nightly" });
     const again = await agent.call("create_export", { programId }, { key: "nightly" });
     expect(again.data.exportId).toBe(first.data.exportId);
-    const asked = proxy.requests.length;
+    const requestsBefore = proxy.requests.length;
     const another = await agent.call("create_export", { programId });
     expect(another.error).toMatchObject({ code: "export_rate_limited" });
     expect(another.error?.details.retryAfterSeconds).toBeGreaterThan(290);
-    expect(proxy.requests).toHaveLength(asked);
+    expect(proxy.requests).toHaveLength(requestsBefore);
   });
 
   test("do not lead to another attempt after a permanent refusal", async () => {

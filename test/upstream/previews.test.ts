@@ -37,9 +37,9 @@ const lines = ({ confirmation }: Outcome) => confirmation?.question.split("\n") 
 
 describe("the confirmation preview with a remote service", () => {
   test("every operation that asks has a preview of its own", () => {
-    const asks = operationNames.filter((name) => operations[name].confirm);
-    expect(asks.length).toBeGreaterThan(10);
-    expect(Object.keys(dryRunResults).toSorted()).toEqual(asks.toSorted());
+    const confirmedOperations = operationNames.filter((name) => operations[name].confirm);
+    expect(confirmedOperations.length).toBeGreaterThan(10);
+    expect(Object.keys(dryRunResults).toSorted()).toEqual(confirmedOperations.toSorted());
   });
 
   test("of a submission: its state, its round, the assignments that end and whose they are", async () => {
@@ -199,7 +199,7 @@ describe("the confirmation preview with a remote service", () => {
     const { server, app } = setup;
     const writes = scopes.filter((scope): scope is Scope => scope.endsWith(":write"));
     const blind = await openAgent(app, await server.token(writes));
-    const asked: [Parameters<Agent["call"]>[0], Record<string, unknown>, string][] = [
+    const cases: [Parameters<Agent["call"]>[0], Record<string, unknown>, string][] = [
       ["withdraw_submission", { submissionId: roof, reason, version }, "in a state that cannot be read → WITHDRAWN"],
       ["update_program", { programId, version, lifecycleStatus: "completed" }, "cannot be read → completed"],
       [
@@ -215,7 +215,7 @@ describe("the confirmation preview with a remote service", () => {
         "Survives: person b",
       ],
     ];
-    for (const [name, args, text] of asked) {
+    for (const [name, args, text] of cases) {
       const outcome = await blind.call(name, args);
       expect(outcome.confirmation?.question, name).toContain(text);
       expect(outcome.confirmation?.question).not.toMatch(/light roof|Rita|Open call|undefined/);

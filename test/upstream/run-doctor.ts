@@ -21,15 +21,15 @@ export interface Report {
 
 /** What the command says of an environment, in this very process: whether it also works as a process is tested once. */
 export async function examine(home: Home, environment: Record<string, string> = {}, options = {}): Promise<Report> {
-  const said: string[] = [];
-  const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => said.push(String(chunk)) > 0);
+  const output: string[] = [];
+  const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => output.push(String(chunk)) > 0);
   // Its home is that of the tests: what this process has is not looked at.
   const own = { HOME: home.path, XDG_DATA_HOME: join(home.path, ".local/share") };
   await examineCommand({ ...own, ...environment }, { json: true, ...options });
   write.mockRestore();
   const code = process.exitCode;
   process.exitCode = undefined;
-  const { ok, verdict, checks } = JSON.parse(said.join("")) as Report;
+  const { ok, verdict, checks } = JSON.parse(output.join("")) as Report;
   expect([code, verdict === "works"]).toEqual(ok ? [0, true] : [1, false]);
   expect(verdict === "fails").toBe(checks.some(({ status }) => status === "fail"));
   for (const check of checks) {

@@ -58,10 +58,10 @@ describe("scopes learnt from refusals", () => {
     const { data } = await agent.call("get_person", { personId });
     expect(data).not.toHaveProperty("primaryEmail");
     expect(data).not.toHaveProperty("contactDetails");
-    const told = await openRemoteSetup();
-    const { personId: other } = await told.server.seed.person();
-    expect((await told.agent.call("get_person", { personId: other })).data.primaryEmail).toBe("grace@example.org");
-    expect(app).not.toBe(told.app);
+    const remote = await openRemoteSetup();
+    const { personId: other } = await remote.server.seed.person();
+    expect((await remote.agent.call("get_person", { personId: other })).data.primaryEmail).toBe("grace@example.org");
+    expect(app).not.toBe(remote.app);
   });
 
   const wordings: [string, number, Record<string, string>, unknown, readonly Scope[]][] = [
@@ -104,11 +104,11 @@ test("tools beyond the scopes that the operator names are neither shown nor requ
   expect((await agent.tools()).toSorted()).toEqual(["get_program", "list_applicants", "list_programs"]);
   await server.seed.program();
   expect((await agent.call("list_programs")).data).toHaveLength(1);
-  const asked = proxy.requests.length;
+  const requestsBefore = proxy.requests.length;
   expect((await agent.call("list_persons")).error?.details).toEqual({ requiredScopes: ["persons:read"] });
   const expanded = await agent.call("list_applicants", { includePersonFieldIds: "fld_1" });
   expect(expanded.error).toMatchObject({ code: "insufficient_scope", details: { requiredScopes: ["persons:read"] } });
-  expect(proxy.requests).toHaveLength(asked);
+  expect(proxy.requests).toHaveLength(requestsBefore);
 });
 
 test.each(

@@ -245,8 +245,8 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
     expect(await browser.follow(...uris)).toEqual(uris);
     const event = createEvent("payment.failed", clock.now(), { submissionId: "sub_one" });
     await deliver(server.origin, "crm", secret, event);
-    const told = [0, 1, 2, 4, 6].map((index) => uris[index] as string);
-    await waitFor(() => expect(browser.notifications.updated.toSorted()).toEqual(told.toSorted()));
+    const notified = [0, 1, 2, 4, 6].map((index) => uris[index] as string);
+    await waitFor(() => expect(browser.notifications.updated.toSorted()).toEqual(notified.toSorted()));
     await deliver(server.origin, "crm", secret, event);
     // A client gets no notification about events that it may not see.
     await deliver(
@@ -256,7 +256,7 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
       createEvent("feedback.released", clock.now(), { submissionId: "sub_two" }),
     );
     await waitForLateNotifications();
-    expect(browser.notifications.updated).toHaveLength(told.length);
+    expect(browser.notifications.updated).toHaveLength(notified.length);
     const { data, page } = await browser.read("programme://events?submissionId=sub_one&limit=1");
     expect([idsOf(data), page]).toEqual([[event.eventId], { hasMore: false }]);
   });

@@ -20,10 +20,10 @@ function attempt(url: string, options: Partial<SenderOptions> = {}, signal = nev
 }
 
 /** A name server that gives each answer once, and then repeats the last one. */
-function resolving(...rounds: readonly (readonly ResolvedAddress[])[]): Resolve & { readonly asked: string[] } {
-  const asked: string[] = [];
-  const resolve = async (hostname: string) => rounds[Math.min(asked.push(hostname), rounds.length) - 1] ?? [];
-  return Object.assign(resolve, { asked });
+function resolving(...rounds: readonly (readonly ResolvedAddress[])[]): Resolve & { readonly lookups: string[] } {
+  const lookups: string[] = [];
+  const resolve = async (hostname: string) => rounds[Math.min(lookups.push(hostname), rounds.length) - 1] ?? [];
+  return Object.assign(resolve, { lookups });
 }
 
 /** What counts connections and answers with these bytes. */
@@ -189,16 +189,16 @@ describe("a receiver's address", () => {
     const { port } = new URL(url);
     // First an address that may be dialled but leads nowhere, then one that may not.
     const resolve = resolving([{ address: "192.0.2.1", family: 4 }], [loopback]);
-    const asked: string[] = [];
+    const lookups: string[] = [];
     const isBlocked = (address: string) => {
-      asked.push(address);
+      lookups.push(address);
       return address.startsWith("127.");
     };
     const rebinding = () => attempt(`https://rebind.example:${port}/`, { isBlocked, resolve, timeoutMs: 500 });
     expect((await rebinding()).error).not.toBe("address_refused");
-    expect(resolve.asked).toEqual(["rebind.example"]);
+    expect(resolve.lookups).toEqual(["rebind.example"]);
     expect(await rebinding()).toMatchObject({ error: "address_refused" });
-    expect(asked).toEqual(["192.0.2.1", "127.0.0.1"]);
+    expect(lookups).toEqual(["192.0.2.1", "127.0.0.1"]);
     expect(connections()).toBe(0);
   });
 

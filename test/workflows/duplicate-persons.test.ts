@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Person } from "../../src/contract/persons.ts";
 import { hasAddress } from "./addresses.ts";
-import { openScene, readData, type Scene } from "./scene.ts";
+import { openWorkflowFixture, readData, type WorkflowFixture } from "./scene.ts";
 
 const details = (firstName: string, lastName: string, organization?: string, phone?: string) => ({
   firstName,
@@ -10,7 +10,7 @@ const details = (firstName: string, lastName: string, organization?: string, pho
   ...(phone ? { phone } : {}),
 });
 
-async function seedPersons({ seed }: Scene["server"]) {
+async function seedPersons({ seed }: WorkflowFixture["server"]) {
   const given: Partial<Person>[] = [
     { primaryEmail: "Ada.Marsh+calls@Example.org", contactDetails: details("Ada", "Marsh", "Roof Institute") },
     { primaryEmail: "ada.marsh@example.org", contactDetails: details("A.", "Marsh", "Elsewhere", "+44 20 7946 0018") },
@@ -75,11 +75,11 @@ function groupByHand(persons: readonly Person[]): string[][] {
 }
 
 test("groups are those of a comparison of every person with every other, embedded and remote", async () => {
-  const scene = await openScene();
-  const persons = await seedPersons(scene.server);
-  const { groups } = await scene.ask("find_duplicate_persons", { limit: 500 });
+  const fixture = await openWorkflowFixture();
+  const persons = await seedPersons(fixture.server);
+  const { groups } = await fixture.ask("find_duplicate_persons", { limit: 500 });
   const ids = groups.map((group: { persons: Person[] }) => group.persons.map(({ personId }) => personId).toSorted());
-  expect(ids.toSorted()).toEqual(groupByHand(await scene.list("list_persons")));
+  expect(ids.toSorted()).toEqual(groupByHand(await fixture.list("list_persons")));
   expect(ids).toHaveLength(4);
   expect(groups.map(({ reasons }: { reasons: string[] }) => reasons)).toEqual([
     ["same_external_id"],
@@ -91,10 +91,10 @@ test("groups are those of a comparison of every person with every other, embedde
 });
 
 test("what a merge is said to add and to lose is what merge_person does", async () => {
-  const scene = await openScene();
-  await seedPersons(scene.server);
-  const { groups } = await scene.ask("find_duplicate_persons", {});
-  const rest = await scene.server.as("REST");
+  const fixture = await openWorkflowFixture();
+  await seedPersons(fixture.server);
+  const { groups } = await fixture.ask("find_duplicate_persons", {});
+  const rest = await fixture.server.as("REST");
   for (const { persons, merges } of groups) {
     if (persons.length > 2) continue;
     const [target, source] = persons;
@@ -116,8 +116,8 @@ test("what a merge is said to add and to lose is what merge_person does", async 
 });
 
 test("a merge that would exceed the limits of a person is said to be refused, and the others are still shown", async () => {
-  const scene = await openScene();
-  await seedPersons(scene.server);
+  const fixture = await openWorkflowFixture();
+  await seedPersons(fixture.server);
   const refs = (from: number) =>
     Array.from({ length: 300 }, (_, index) => ({
       namespace: "crm",
@@ -126,16 +126,16 @@ test("a merge that would exceed the limits of a person is said to be refused, an
     }));
   const name = details("Olga", "Brandt", "Archive");
   const [target, source] = [
-    await scene.server.seed.person({ contactDetails: name, externalRefs: refs(0) }),
-    await scene.server.seed.person({ contactDetails: name, externalRefs: refs(300) }),
+    await fixture.server.seed.person({ contactDetails: name, externalRefs: refs(0) }),
+    await fixture.server.seed.person({ contactDetails: name, externalRefs: refs(300) }),
   ];
-  const { groups } = await scene.ask("find_duplicate_persons", { limit: 500 });
+  const { groups } = await fixture.ask("find_duplicate_persons", { limit: 500 });
   expect(groups).toHaveLength(5);
   const merges = groups.flatMap((group: { merges: { refused?: string }[] }) => group.merges);
   const refused = merges.filter((merge: { refused?: string }) => merge.refused !== undefined);
   const sourcePersonId = expect.stringMatching(new RegExp(`^(${target?.personId}|${source?.personId})$`));
   expect(refused).toEqual([{ sourcePersonId, adds: [], loses: [], refused: expect.any(String) }]);
-  const rest = await scene.server.as("REST");
+  const rest = await fixture.server.as("REST");
   const merge = rest.call("merge_person", {
     personId: source?.personId,
     targetPersonId: target?.personId,
@@ -147,17 +147,17 @@ test("a merge that would exceed the limits of a person is said to be refused, an
 });
 
 test("fewer groups than there are say how many there are", async () => {
-  const scene = await openScene();
-  await seedPersons(scene.server);
-  const { groups, truncated } = await scene.ask("find_duplicate_persons", { limit: 1 });
+  const fixture = await openWorkflowFixture();
+  await seedPersons(fixture.server);
+  const { groups, truncated } = await fixture.ask("find_duplicate_persons", { limit: 1 });
   expect(groups).toHaveLength(1);
   expect(truncated).toEqual([{ list: "groups", shown: 1, of: 4 }]);
 });
 
 test.each(["pseudonymize", "redact"])("with %s, duplicates show no address or number", async (privacy) => {
-  const scene = await openScene({ PROGRAMME_PRIVACY: privacy });
-  await seedPersons(scene.server);
-  for (const agent of Object.values(scene.agents)) {
+  const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: privacy });
+  await seedPersons(fixture.server);
+  for (const agent of Object.values(fixture.agents)) {
     const result = await agent.call("find_duplicate_persons", {});
     const text = JSON.stringify(result);
     expect(hasAddress(text)).toBe(false);
@@ -168,7 +168,7 @@ test.each(["pseudonymize", "redact"])("with %s, duplicates show no address or nu
 });
 
 test("a token without the scope of persons finds no duplicates", async () => {
-  const { agents } = await openScene({}, ["programs:read"]);
+  const { agents } = await openWorkflowFixture({}, ["programs:read"]);
   const result = await agents.embedded.call("find_duplicate_persons", {});
   expect(JSON.parse(result.content[0]?.text ?? "{}").error.code).toBe("insufficient_scope");
 });

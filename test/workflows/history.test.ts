@@ -3,10 +3,10 @@ import { issueToken } from "../../src/app/access/issue-token.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
 import { hasAddress } from "./addresses.ts";
-import { openScene, readData, type Scene } from "./scene.ts";
+import { openWorkflowFixture, readData, type WorkflowFixture } from "./scene.ts";
 
 /** A programme and a submission with changes through the interface, an hour apart. */
-async function changeRecords({ server }: Pick<Scene, "server">) {
+async function changeRecords({ server }: Pick<WorkflowFixture, "server">) {
   const { submissionId, programId, version } = await server.seed.submission({ state: "SUBMITTED" });
   const rest = await server.as("REST");
   const pass = () => server.clock.advance(3_600_000);
@@ -25,28 +25,28 @@ function toChange({ changes, ...entry }: AuditEntry) {
 }
 
 test("the history of a programme or record is that of the audit entries, newest first, embedded and remote", async () => {
-  const scene = await openScene();
-  const { programId, submissionId } = await changeRecords(scene);
-  const entries = ((await scene.list("list_audit_entries", { programId })) as AuditEntry[]).map(toChange);
+  const fixture = await openWorkflowFixture();
+  const { programId, submissionId } = await changeRecords(fixture);
+  const entries = ((await fixture.list("list_audit_entries", { programId })) as AuditEntry[]).map(toChange);
   expect(entries.length).toBeGreaterThan(2);
-  const all = await scene.ask("get_history", { programId });
+  const all = await fixture.ask("get_history", { programId });
   expect(all).toMatchObject({ changes: entries, olderAt: null });
   expect(all.changes).toHaveLength(entries.length);
-  const ofRecord = await scene.ask("get_history", { programId, recordId: programId });
+  const ofRecord = await fixture.ask("get_history", { programId, recordId: programId });
   expect(ofRecord.changes).toMatchObject(entries.filter(({ entityId }) => entityId === programId));
-  const ofSubmission = await scene.ask("get_history", { submissionId });
+  const ofSubmission = await fixture.ask("get_history", { submissionId });
   expect(ofSubmission.changes).toMatchObject(entries.filter((entry) => entry.submissionId === submissionId));
   const [newest, second] = entries;
-  const few = await scene.ask("get_history", { programId, limit: 1 });
+  const few = await fixture.ask("get_history", { programId, limit: 1 });
   expect(few).toMatchObject({ changes: [newest], olderAt: second?.occurredAt });
-  const older = await scene.ask("get_history", { programId, to: few.olderAt });
+  const older = await fixture.ask("get_history", { programId, to: few.olderAt });
   expect(older.changes).toMatchObject(entries.slice(1));
-  const since = await scene.ask("get_history", { programId, from: newest?.occurredAt });
+  const since = await fixture.ask("get_history", { programId, from: newest?.occurredAt });
   expect(since.changes).toMatchObject([newest ?? {}]);
 });
 
 /** Entries of one submission by a token, a reviewer, an applicant and others whom no record names, a second apart. */
-async function actOnSubmission({ server }: Pick<Scene, "server">) {
+async function actOnSubmission({ server }: Pick<WorkflowFixture, "server">) {
   const { app, businessId, clock, seed } = server;
   const submission = await seed.submission();
   const { submissionId, programId, applicantId } = submission;
@@ -76,31 +76,31 @@ async function actOnSubmission({ server }: Pick<Scene, "server">) {
 }
 
 test("a history names tokens of the tenant, reviewers and applicants", async () => {
-  const scene = await openScene();
-  const { submissionId, programId } = await actOnSubmission(scene);
+  const fixture = await openWorkflowFixture();
+  const { submissionId, programId } = await actOnSubmission(fixture);
   const names = [null, null, "Ada Marsh", "Ruth Okafor", "Screening"];
   for (const input of [{ submissionId }, { programId }, { recordId: submissionId }]) {
-    const { changes } = await scene.ask("get_history", input);
+    const { changes } = await fixture.ask("get_history", input);
     expect(changes.map(({ actorName }: { actorName: string | null }) => actorName)).toEqual(names);
   }
 });
 
 test("without their scopes, a history names no reviewer and no applicant", async () => {
-  const scene = await openScene({}, ["audit:read"]);
-  const { submissionId } = await actOnSubmission(scene);
-  for (const agent of Object.values(scene.agents)) {
+  const fixture = await openWorkflowFixture({}, ["audit:read"]);
+  const { submissionId } = await actOnSubmission(fixture);
+  for (const agent of Object.values(fixture.agents)) {
     for (const call of [agent.call("get_history", { submissionId }), agent.call("list_audit_entries", {})]) {
       const text = JSON.stringify(await call);
       expect(text).toContain("Screening");
       expect(text).not.toMatch(/Ruth|Okafor|Ada|Marsh|Foreign/);
     }
   }
-  const { omitted } = await scene.ask("get_history", { submissionId });
+  const { omitted } = await fixture.ask("get_history", { submissionId });
   expect(omitted).toEqual([{ what: "names of reviewers", scope: "reviewers:read" }]);
 });
 
 test("the history of a record alone reads no other record's changes on the embedded service", async () => {
-  const { server, agents } = await openScene();
+  const { server, agents } = await openWorkflowFixture();
   const { submissionId } = await actOnSubmission({ server });
   await changeRecords({ server });
   const messages: (string | undefined)[] = [];
@@ -111,9 +111,9 @@ test("the history of a record alone reads no other record's changes on the embed
 });
 
 test.each(["pseudonymize", "redact"])("with %s, a history shows no address", async (privacy) => {
-  const scene = await openScene({ PROGRAMME_PRIVACY: privacy });
-  const { programId } = await changeRecords(scene);
-  for (const agent of Object.values(scene.agents)) {
+  const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: privacy });
+  const { programId } = await changeRecords(fixture);
+  for (const agent of Object.values(fixture.agents)) {
     const text = JSON.stringify(await agent.call("get_history", { programId }));
     expect(text).toContain("Spring call");
     expect(hasAddress(text)).toBe(false);
@@ -121,7 +121,7 @@ test.each(["pseudonymize", "redact"])("with %s, a history shows no address", asy
 });
 
 test("without the scope of the audit log there is no history", async () => {
-  const { agents } = await openScene({}, ["programs:read"]);
+  const { agents } = await openWorkflowFixture({}, ["programs:read"]);
   const results = await Promise.all(Object.values(agents).map((agent) => agent.call("get_history", {})));
   for (const result of results) expect(() => readData(result)).toThrow("insufficient_scope");
 });

@@ -7,7 +7,7 @@ import type { Submission } from "../../src/contract/submissions.ts";
 import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { hasAddress } from "./addresses.ts";
-import { openScene, readData, type Scene, seedReviewing } from "./scene.ts";
+import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./scene.ts";
 
 interface Work {
   readonly kind: string;
@@ -17,8 +17,8 @@ interface Work {
 }
 
 /** A programme with work of every kind. */
-async function seedWork(scene: Scene) {
-  const { server, list } = scene;
+async function seedWork(fixture: WorkflowFixture) {
+  const { server, list } = fixture;
   const { seed, clock } = server;
   const { programId, rounds } = await seedReviewing(server);
   const { trackId } = rounds[0] as { trackId: string };
@@ -38,12 +38,12 @@ async function seedWork(scene: Scene) {
   await seed.round({ programId, trackId, sequence: 3, ...dates, endDate: "2026-12-15T00:00:00.000Z" });
   for (const status of ["failed", "bounced", "sent"] as const) {
     const { emailSendId } = await seed.emailSend({ programId, status: "queued" });
-    await recordEmail(scene, emailSendId, status);
+    await recordEmail(fixture, emailSendId, status);
   }
   const { emailSendId } = await seed.emailSend({ programId, status: "queued" });
-  await recordEmail(scene, emailSendId, "failed");
+  await recordEmail(fixture, emailSendId, "failed");
   clock.advance(60_000);
-  await recordEmail(scene, emailSendId, "requeued");
+  await recordEmail(fixture, emailSendId, "requeued");
   return { programId, feedbackId };
 }
 
@@ -56,7 +56,7 @@ async function prepareFeedback({ app, businessId }: TestServer, submissionId: st
 }
 
 /** Records the result of an attempt as the mail worker does. */
-async function recordEmail({ server }: Scene, emailSendId: string, result: string): Promise<void> {
+async function recordEmail({ server }: WorkflowFixture, emailSendId: string, result: string): Promise<void> {
   const { businessId, app, clock } = server;
   const change = {
     businessId,
@@ -76,15 +76,15 @@ async function recordEmail({ server }: Scene, emailSendId: string, result: strin
 }
 
 test("open work is that of a join of the lists, embedded and remote, each kind with the tools that do it", async () => {
-  const scene = await openScene();
-  const { programId, feedbackId } = await seedWork(scene);
-  const { work } = (await scene.ask("list_open_work", { programId, limit: 500 })) as { work: Work[] };
+  const fixture = await openWorkflowFixture();
+  const { programId, feedbackId } = await seedWork(fixture);
+  const { work } = (await fixture.ask("list_open_work", { programId, limit: 500 })) as { work: Work[] };
   const rowsOf = (kind: string) => work.find((each) => each.kind === kind)?.rows ?? [];
   const idsOf = (kind: string, name = "submissionId") =>
     rowsOf(kind)
       .map((row) => row[name])
       .toSorted();
-  const { list, server } = scene;
+  const { list, server } = fixture;
   const submissions = (await list("list_submissions", { programId })) as Submission[];
   const assignments = (await list("list_assignments", { programId })) as Assignment[];
   const released = (await list("list_released_feedback", { programId })) as Feedback[];
@@ -144,11 +144,11 @@ test("open work is that of a join of the lists, embedded and remote, each kind w
 });
 
 test("a row has the ids and the version that the tool to call next needs", async () => {
-  const scene = await openScene();
-  const { programId, feedbackId } = await seedWork(scene);
-  const agent = scene.agents.embedded;
+  const fixture = await openWorkflowFixture();
+  const { programId, feedbackId } = await seedWork(fixture);
+  const agent = fixture.agents.embedded;
   const findRow = async (kind: string) => {
-    const { work } = await scene.ask("list_open_work", { programId, kinds: [kind], limit: 500 });
+    const { work } = await fixture.ask("list_open_work", { programId, kinds: [kind], limit: 500 });
     expect(work.map((each: Work) => each.kind)).toEqual([kind]);
     return work[0].rows[0];
   };
@@ -163,34 +163,34 @@ test("a row has the ids and the version that the tool to call next needs", async
   const endDate = "2026-12-30T00:00:00.000Z";
   await call("update_round", { programId, trackId, roundId, version: dates.version, endDate });
   const conflict = await findRow("conflict");
-  const { reviewerId: newReviewerId } = await scene.server.seed.reviewer({ programIds: [programId] });
+  const { reviewerId: newReviewerId } = await fixture.server.seed.reviewer({ programIds: [programId] });
   const { assignmentId } = conflict;
   await call("reassign_assignment", { assignmentId, version: conflict.version, newReviewerId });
-  const { work } = await scene.ask("list_open_work", { programId, kinds: ["feedback_not_released"], limit: 500 });
+  const { work } = await fixture.ask("list_open_work", { programId, kinds: ["feedback_not_released"], limit: 500 });
   expect(work[0].rows.map((row: Record<string, unknown>) => row["feedbackId"])).toContain(feedbackId);
   await call("release_feedback", { feedbackId });
-  const after = await scene.ask("list_open_work", { programId, kinds: ["feedback_not_released"], limit: 500 });
+  const after = await fixture.ask("list_open_work", { programId, kinds: ["feedback_not_released"], limit: 500 });
   expect(after.work[0].count).toBe(work[0].count - 1);
 });
 
 test("only the wanted kinds are read, so other scopes are not needed", async () => {
-  const scene = await openScene({}, ["programs:read", "tracks:read", "rounds:read"]);
-  const { programId } = await seedWork(scene);
-  const open = await scene.ask("list_open_work", { programId, kinds: ["contradicting_dates"] });
+  const fixture = await openWorkflowFixture({}, ["programs:read", "tracks:read", "rounds:read"]);
+  const { programId } = await seedWork(fixture);
+  const open = await fixture.ask("list_open_work", { programId, kinds: ["contradicting_dates"] });
   expect(open.work.map(({ kind }: Work) => kind)).toEqual(["contradicting_dates"]);
   expect(open).not.toHaveProperty("omitted");
 });
 
 test("a programme in which nothing waits has no open work", async () => {
-  const scene = await openScene();
-  const { programId } = await scene.server.seed.program();
-  expect(await scene.ask("list_open_work", { programId })).toEqual({ programId, work: [] });
+  const fixture = await openWorkflowFixture();
+  const { programId } = await fixture.server.seed.program();
+  expect(await fixture.ask("list_open_work", { programId })).toEqual({ programId, work: [] });
 });
 
 test("work that the token may not read is left out, and said, and no address is shown", async () => {
-  const scene = await openScene({ PROGRAMME_PRIVACY: "redact" }, ["programs:read", "assignments:read"]);
-  const { programId } = await seedWork(scene);
-  const open = await scene.ask("list_open_work", { programId });
+  const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: "redact" }, ["programs:read", "assignments:read"]);
+  const { programId } = await seedWork(fixture);
+  const open = await fixture.ask("list_open_work", { programId });
   expect(open.work.map(({ kind }: Work) => kind)).toEqual(["late_review", "conflict"]);
   expect(open.omitted.map(({ scope }: { scope: string }) => scope)).toEqual([
     "tracks:read",
@@ -204,10 +204,10 @@ test("work that the token may not read is left out, and said, and no address is 
 });
 
 test("a long list of work is truncated to those that have waited longest, and says so", async () => {
-  const scene = await openScene();
-  const { programId } = await seedWork(scene);
-  const { work } = await scene.ask("list_open_work", { programId });
-  const result = readData(await scene.agents.embedded.call("list_open_work", { programId, limit: 1 }));
+  const fixture = await openWorkflowFixture();
+  const { programId } = await seedWork(fixture);
+  const { work } = await fixture.ask("list_open_work", { programId });
+  const result = readData(await fixture.agents.embedded.call("list_open_work", { programId, limit: 1 }));
   for (const { kind, rows, count } of result.work as Work[]) {
     const whole = (work as Work[]).find((each) => each.kind === kind);
     expect({ rows, count }).toEqual({ rows: whole?.rows.slice(0, 1), count: whole?.count });

@@ -4,12 +4,12 @@ import type { Round, Track } from "../../src/contract/programs.ts";
 import type { Review } from "../../src/contract/reviews.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { hasAddress } from "./addresses.ts";
-import { openScene, readData, type Scene, seedReviewing } from "./scene.ts";
+import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./scene.ts";
 
 type Filter = { readonly trackId?: string; readonly roundId?: string };
 
 /** Joins the lists of the interface by hand. */
-async function join({ server, list }: Scene, programId: string, { trackId, roundId }: Filter) {
+async function join({ server, list }: WorkflowFixture, programId: string, { trackId, roundId }: Filter) {
   const nowMs = server.clock.now().getTime();
   const isWanted = (row: { trackId: string; roundId: string }) =>
     (trackId === undefined || row.trackId === trackId) && (roundId === undefined || row.roundId === roundId);
@@ -66,12 +66,12 @@ async function join({ server, list }: Scene, programId: string, { trackId, round
 }
 
 test("the review progress of a programme, track or round is that of a join of the lists, embedded and remote", async () => {
-  const scene = await openScene();
-  const { programId, rounds, reviewers } = await seedReviewing(scene.server);
+  const fixture = await openWorkflowFixture();
+  const { programId, rounds, reviewers } = await seedReviewing(fixture.server);
   const { trackId, roundId } = rounds[0] as Round;
   for (const filter of [{}, { trackId }, { roundId }]) {
-    const progress = await scene.ask("get_review_progress", { programId, ...filter, limit: 500 });
-    const joined = await join(scene, programId, filter);
+    const progress = await fixture.ask("get_review_progress", { programId, ...filter, limit: 500 });
+    const joined = await join(fixture, programId, filter);
     expect(progress.submissions).toEqual(joined.submissions);
     expect(progress.rounds).toEqual(joined.rounds);
     const byId = (rows: { reviewerId: string }[]) => rows.toSorted((a, b) => (a.reviewerId < b.reviewerId ? -1 : 1));
@@ -87,10 +87,10 @@ test("the review progress of a programme, track or round is that of a join of th
 });
 
 test("a shorter list of submissions says how many there are, and sums are those of all", async () => {
-  const scene = await openScene();
-  const { programId } = await seedReviewing(scene.server);
-  const all = await scene.ask("get_review_progress", { programId });
-  const result = await scene.agents.embedded.call("get_review_progress", { programId, limit: 3 });
+  const fixture = await openWorkflowFixture();
+  const { programId } = await seedReviewing(fixture.server);
+  const all = await fixture.ask("get_review_progress", { programId });
+  const result = await fixture.agents.embedded.call("get_review_progress", { programId, limit: 3 });
   const data = readData(result);
   const of = all.submissions.length;
   expect(data.submissions).toEqual(all.submissions.slice(0, 3));
@@ -102,9 +102,9 @@ test("a shorter list of submissions says how many there are, and sums are those 
 });
 
 test("what the token may not read is left out, and said", async () => {
-  const scene = await openScene({}, ["assignments:read"]);
-  const { programId } = await seedReviewing(scene.server);
-  const progress = await scene.ask("get_review_progress", { programId });
+  const fixture = await openWorkflowFixture({}, ["assignments:read"]);
+  const { programId } = await seedReviewing(fixture.server);
+  const progress = await fixture.ask("get_review_progress", { programId });
   expect(progress.omitted.map(({ scope }: { scope: string }) => scope).toSorted()).toEqual([
     "programs:read",
     "reviewers:read",
@@ -121,9 +121,9 @@ test("what the token may not read is left out, and said", async () => {
 });
 
 test("without the scope of assignments there is no progress", async () => {
-  const scene = await openScene({}, ["programs:read", "submissions:read"]);
-  const { programId } = await seedReviewing(scene.server, 1);
-  for (const agent of Object.values(scene.agents)) {
+  const fixture = await openWorkflowFixture({}, ["programs:read", "submissions:read"]);
+  const { programId } = await seedReviewing(fixture.server, 1);
+  for (const agent of Object.values(fixture.agents)) {
     const result = await agent.call("get_review_progress", { programId });
     expect(JSON.parse(result.content[0]?.text ?? "{}").error).toMatchObject({
       code: "insufficient_scope",
@@ -133,16 +133,16 @@ test("without the scope of assignments there is no progress", async () => {
 });
 
 test.each(["pseudonymize", "redact"])("with %s, the progress shows no address", async (privacy) => {
-  const scene = await openScene({ PROGRAMME_PRIVACY: privacy });
-  const { programId, rounds } = await seedReviewing(scene.server, 1);
+  const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: privacy });
+  const { programId, rounds } = await seedReviewing(fixture.server, 1);
   const { trackId, roundId } = rounds[0] as Round;
-  await scene.server.seed.submission({
+  await fixture.server.seed.submission({
     trackId,
     title: "Write to ada@example.org",
     state: "IN_REVIEW",
     currentRoundId: roundId,
   });
-  for (const agent of Object.values(scene.agents)) {
+  for (const agent of Object.values(fixture.agents)) {
     const result = await agent.call("get_review_progress", { programId });
     const text = JSON.stringify(result);
     expect(text).toContain("Write to ");
@@ -152,7 +152,7 @@ test.each(["pseudonymize", "redact"])("with %s, the progress shows no address", 
 });
 
 test("a call uses one permit and leaves one audit entry, whatever it reads", async () => {
-  const { server, agents, list } = await openScene();
+  const { server, agents, list } = await openWorkflowFixture();
   const { programId } = await seedReviewing(server);
   const readRemaining = async () => readData(await agents.embedded.call("get_connection", {})).rate.remaining;
   const before = await readRemaining();
@@ -165,7 +165,7 @@ test("a call uses one permit and leaves one audit entry, whatever it reads", asy
 });
 
 test("a call reports progress, and stops reading once its caller has cancelled it", async () => {
-  const { server, agents, list } = await openScene();
+  const { server, agents, list } = await openWorkflowFixture();
   const { programId } = await seedReviewing(server, 80);
   const cancelling = new AbortController();
   const seen: string[] = [];
@@ -189,7 +189,7 @@ test("a call reports progress, and stops reading once its caller has cancelled i
 });
 
 test("an unknown programme or round is not found", async () => {
-  const { server, agents } = await openScene();
+  const { server, agents } = await openWorkflowFixture();
   const { programId } = await seedReviewing(server, 1);
   for (const agent of Object.values(agents)) {
     for (const args of [{ programId: "prg_none" }, { programId, roundId: "rnd_none" }]) {

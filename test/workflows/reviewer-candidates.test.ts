@@ -7,14 +7,14 @@ import type { Reviewer } from "../../src/contract/reviewers.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
-import { openScene, readData, type Scene } from "./scene.ts";
+import { openWorkflowFixture, readData, type WorkflowFixture } from "./scene.ts";
 
 const organizations = ["The Harbour Institute", "harbour institute", "Nordlys", null];
 const domains = ["Architecture", "Dance", "music"];
 const statuses = ["assigned", "accepted", "declined", "conflict", "completed", "cancelled"] as const;
 
 /** A round with reviewers of every kind, and assignments of every status, in this round and an earlier one. */
-async function seedRound({ seed }: Scene["server"], reviewerCount = 12) {
+async function seedRound({ seed }: WorkflowFixture["server"], reviewerCount = 12) {
   const { programId } = await seed.program({
     assignmentRules: {
       reviewsPerSubmission: 2,
@@ -85,7 +85,7 @@ async function seedRound({ seed }: Scene["server"], reviewerCount = 12) {
 type Round = Awaited<ReturnType<typeof seedRound>>;
 
 /** Joins the lists of the interface by hand. */
-async function join({ list, read }: Scene, { programId, roundId }: Round, submissionId: string) {
+async function join({ list, read }: WorkflowFixture, { programId, roundId }: Round, submissionId: string) {
   const { assignmentRules } = (await read("get_program", { programId })) as Program;
   const reviewers = (await list("list_reviewers", { programId, roundId, status: "active" })) as Reviewer[];
   const assignments = (await list("list_assignments", { programId, includeInactive: true })) as Assignment[];
@@ -148,9 +148,9 @@ async function join({ list, read }: Scene, { programId, roundId }: Round, submis
 }
 
 test("the candidates of each submission are those of a join of the lists, best first, embedded and remote", async () => {
-  const scene = await openScene({}, scopes);
-  const round = await seedRound(scene.server);
-  const { name, track, submissions, ...gaps } = await scene.ask("list_reviewer_candidates", { ...round, limit: 500 });
+  const fixture = await openWorkflowFixture({}, scopes);
+  const round = await seedRound(fixture.server);
+  const { name, track, submissions, ...gaps } = await fixture.ask("list_reviewer_candidates", { ...round, limit: 500 });
   expect({ name, track, gaps }).toEqual({
     name: "Final",
     track: "Main track",
@@ -160,18 +160,18 @@ test("the candidates of each submission are those of a join of the lists, best f
   const seen = new Set<string>();
   for (const { submissionId, candidates } of submissions) {
     expect(candidates).toHaveLength(12);
-    expect(candidates).toEqual(await join(scene, round, submissionId));
+    expect(candidates).toEqual(await join(fixture, round, submissionId));
     for (const { conflicts } of candidates) for (const kind of conflicts) seen.add(kind);
   }
   expect([...seen].toSorted()).toEqual(["declared_conflict", "declined_before", "same_organization", "same_person"]);
 });
 
 test("fewer candidates than there are have the best of them, and say how many there are", async () => {
-  const scene = await openScene({}, scopes);
-  const round = await seedRound(scene.server);
+  const fixture = await openWorkflowFixture({}, scopes);
+  const round = await seedRound(fixture.server);
   const [submissionId] = round.submissionIds;
-  const all = await scene.ask("list_reviewer_candidates", { ...round, submissionIds: [submissionId], limit: 500 });
-  const few = await scene.ask("list_reviewer_candidates", {
+  const all = await fixture.ask("list_reviewer_candidates", { ...round, submissionIds: [submissionId], limit: 500 });
+  const few = await fixture.ask("list_reviewer_candidates", {
     ...round,
     submissionIds: [submissionId, submissionId],
     limit: 3,
@@ -182,15 +182,15 @@ test("fewer candidates than there are have the best of them, and say how many th
 });
 
 test("the best candidate can be assigned, and an assigned one is no longer the best", async () => {
-  const scene = await openScene({}, scopes);
-  const { programId, roundId, submissionIds } = await seedRound(scene.server);
+  const fixture = await openWorkflowFixture({}, scopes);
+  const { programId, roundId, submissionIds } = await seedRound(fixture.server);
   const args = { programId, roundId, submissionIds: submissionIds.slice(0, 1) };
-  const [{ submissionId, candidates }] = (await scene.ask("list_reviewer_candidates", args)).submissions;
+  const [{ submissionId, candidates }] = (await fixture.ask("list_reviewer_candidates", args)).submissions;
   const [{ reviewerId }] = candidates;
-  const rest = await scene.server.as("REST");
+  const rest = await fixture.server.as("REST");
   const pairs = [{ submissionId, reviewerId }];
   expect((await rest.call("bulk_assign_reviewers", { roundId, pairs })).data.skipped).toEqual([]);
-  const [after] = (await scene.ask("list_reviewer_candidates", { ...args, limit: 500 })).submissions;
+  const [after] = (await fixture.ask("list_reviewer_candidates", { ...args, limit: 500 })).submissions;
   const place = after.candidates.findIndex((each: Reviewer) => each.reviewerId === reviewerId);
   expect(after.candidates[place]).toMatchObject({ assigned: "assigned", open: candidates[0].open + 1 });
   expect(place).toBeGreaterThan(0);
@@ -204,9 +204,9 @@ test.each<[string, readonly Scope[], Record<string, unknown>]>([
   ],
   ["organizations", scopes.filter((scope) => scope !== sensitiveScope), {}],
 ])("without the scope of %s, candidates lack what it shows, and say so", async (_, granted, expected) => {
-  const scene = await openScene({}, granted);
-  const round = await seedRound(scene.server);
-  const data = await scene.ask("list_reviewer_candidates", round);
+  const fixture = await openWorkflowFixture({}, granted);
+  const round = await seedRound(fixture.server);
+  const data = await fixture.ask("list_reviewer_candidates", round);
   expect(data.omitted.map(({ scope }: { scope: string }) => scope)).toEqual(
     granted.length > 1
       ? [sensitiveScope]
@@ -218,9 +218,9 @@ test.each<[string, readonly Scope[], Record<string, unknown>]>([
 });
 
 test.each(["pseudonymize", "redact"])("with %s, candidates show no address", async (privacy) => {
-  const scene = await openScene({ PROGRAMME_PRIVACY: privacy }, scopes);
-  const round = await seedRound(scene.server);
-  for (const agent of Object.values(scene.agents)) {
+  const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: privacy }, scopes);
+  const round = await seedRound(fixture.server);
+  for (const agent of Object.values(fixture.agents)) {
     const result = await agent.call("list_reviewer_candidates", { ...round, limit: 500 });
     const text = JSON.stringify(result);
     expect(text).toContain("same_person");
@@ -232,10 +232,10 @@ test.each(["pseudonymize", "redact"])("with %s, candidates show no address", asy
 });
 
 test("candidates for an unknown round or submission, or one of another programme, are not found", async () => {
-  const scene = await openScene({}, scopes);
-  const round = await seedRound(scene.server, 1);
-  const other = await scene.server.seed.submission();
-  for (const agent of Object.values(scene.agents)) {
+  const fixture = await openWorkflowFixture({}, scopes);
+  const round = await seedRound(fixture.server, 1);
+  const other = await fixture.server.seed.submission();
+  for (const agent of Object.values(fixture.agents)) {
     for (const wrong of [
       { programId: "prg_none" },
       { roundId: "rnd_none" },

@@ -10,7 +10,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 type Data = any;
 
 /** The same service behind tools twice: in their process, and over HTTP as a product's own. */
-export interface Scene {
+export interface WorkflowFixture {
   readonly server: TestServer;
   readonly agents: Readonly<Record<"embedded" | "remote", ToolClient>>;
   /** Calls a workflow by both ways, and expects the same data. */
@@ -21,10 +21,10 @@ export interface Scene {
   read(name: OperationName, input: Record<string, unknown>): Promise<Data>;
 }
 
-export async function openScene(
+export async function openWorkflowFixture(
   environment: Readonly<Record<string, string>> = {},
   scopes?: readonly Scope[],
-): Promise<Scene> {
+): Promise<WorkflowFixture> {
   const { server, close } = await openTestServer(environment);
   onTestFinished(close);
   const token = await server.token(scopes);

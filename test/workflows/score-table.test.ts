@@ -3,7 +3,7 @@ import type { Round } from "../../src/contract/programs.ts";
 import type { Review } from "../../src/contract/reviews.ts";
 import type { Rubric } from "../../src/contract/schemas.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
-import { openScene, readData, type Scene, seedReviewing } from "./scene.ts";
+import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./scene.ts";
 
 const round4 = (number: number) => Math.round(number * 10_000) / 10_000;
 
@@ -26,7 +26,7 @@ function describeNumbers(numbers: readonly number[]) {
 }
 
 /** Joins the lists of the interface by hand. */
-async function join({ list, read }: Scene, programId: string, roundId: string) {
+async function join({ list, read }: WorkflowFixture, programId: string, roundId: string) {
   const reviews = ((await list("list_reviews", { roundId })) as Review[]).filter(
     ({ status }) => status === "submitted",
   );
@@ -60,15 +60,15 @@ async function join({ list, read }: Scene, programId: string, roundId: string) {
 }
 
 test("the scores and ranks of each round are those of a join of the lists, embedded and remote", async () => {
-  const scene = await openScene();
-  const { programId, rounds } = await seedReviewing(scene.server, 24);
-  const table = await scene.ask("get_score_table", { programId, limit: 500 });
+  const fixture = await openWorkflowFixture();
+  const { programId, rounds } = await seedReviewing(fixture.server, 24);
+  const table = await fixture.ask("get_score_table", { programId, limit: 500 });
   expect(table.rounds.map(({ roundId }: { roundId: string }) => roundId).toSorted()).toEqual(
     rounds.map(({ roundId }) => roundId).toSorted(),
   );
   let rows = 0;
   for (const { roundId, submissions, submissionCount, criteria } of table.rounds) {
-    const joined = await join(scene, programId, roundId);
+    const joined = await join(fixture, programId, roundId);
     expect(submissions).toEqual(joined);
     expect(submissionCount).toBe(joined.length);
     expect(criteria).toMatchObject([
@@ -79,19 +79,19 @@ test("the scores and ranks of each round are those of a join of the lists, embed
   }
   expect(rows).toBeGreaterThan(10);
   const { roundId, trackId } = rounds[0] as Round;
-  const one = await scene.ask("get_score_table", { programId, roundId, limit: 2 });
+  const one = await fixture.ask("get_score_table", { programId, roundId, limit: 2 });
   const whole = table.rounds.find((each: { roundId: string }) => each.roundId === roundId);
   expect(one.rounds).toEqual([{ ...whole, submissions: whole.submissions.slice(0, 2) }]);
   expect(one.truncated).toEqual([{ list: `submissions of ${whole.name}`, shown: 2, of: whole.submissionCount }]);
-  const ofTrack = await scene.ask("get_score_table", { programId, trackId });
+  const ofTrack = await fixture.ask("get_score_table", { programId, trackId });
   expect(ofTrack.rounds).toHaveLength(2);
 });
 
 test("without other scopes a table has ids in place of names and labels, and says so", async () => {
-  const scene = await openScene({}, ["reviews:read"]);
-  const { programId, rounds } = await seedReviewing(scene.server);
+  const fixture = await openWorkflowFixture({}, ["reviews:read"]);
+  const { programId, rounds } = await seedReviewing(fixture.server);
   const { roundId } = rounds[0] as Round;
-  const table = await scene.ask("get_score_table", { programId, roundId });
+  const table = await fixture.ask("get_score_table", { programId, roundId });
   expect(table.omitted.map(({ scope }: { scope: string }) => scope)).toEqual([
     "rounds:read",
     "rubrics:read",
@@ -104,19 +104,19 @@ test("without other scopes a table has ids in place of names and labels, and say
     expect(row).toMatchObject({ title: null, state: null });
     expect(Object.keys(row.criteria)).toEqual(["crt_a", "crt_b"]);
   }
-  const refused = await scene.agents.embedded.call("get_score_table", { programId });
+  const refused = await fixture.agents.embedded.call("get_score_table", { programId });
   expect(JSON.parse(refused.content[0]?.text ?? "{}").error.code).toBe("insufficient_scope");
 });
 
 test("a table has neither comments nor reviewers, and a round without submitted reviews is not part of it", async () => {
-  const scene = await openScene();
-  const { programId, rounds } = await seedReviewing(scene.server);
-  await scene.server.seed.round({ ...(rounds[0] as Round), roundId: "rnd_empty", sequence: 9 });
-  const text = JSON.stringify(await scene.agents.embedded.call("get_score_table", { programId }));
+  const fixture = await openWorkflowFixture();
+  const { programId, rounds } = await seedReviewing(fixture.server);
+  await fixture.server.seed.round({ ...(rounds[0] as Round), roundId: "rnd_empty", sequence: 9 });
+  const text = JSON.stringify(await fixture.agents.embedded.call("get_score_table", { programId }));
   for (const hidden of ["Worth funding", "I know the applicant", "rvw_", "rnd_empty"])
     expect(text).not.toContain(hidden);
-  const empty = await scene.agents.embedded.call("get_score_table", { programId, roundId: "rnd_empty" });
+  const empty = await fixture.agents.embedded.call("get_score_table", { programId, roundId: "rnd_empty" });
   expect(readData(empty).rounds).toEqual([]);
-  const none = await scene.agents.embedded.call("get_score_table", { programId, roundId: "rnd_none" });
+  const none = await fixture.agents.embedded.call("get_score_table", { programId, roundId: "rnd_none" });
   expect(JSON.parse(none.content[0]?.text ?? "{}").error.code).toBe("not_found");
 });

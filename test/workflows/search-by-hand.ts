@@ -1,12 +1,12 @@
 import type { SearchKind } from "../../src/contract/workflows/search.ts";
-import type { Scene } from "./scene.ts";
+import type { WorkflowFixture } from "./scene.ts";
 
 type Row = Readonly<Record<string, string | null>>;
 
 const fold = (text: string) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
 /** Reads every list of the interface and compares every word with every word. */
-export async function searchByHand({ list }: Scene, words: string, programId?: string) {
+export async function searchByHand({ list }: WorkflowFixture, words: string, programId?: string) {
   const wanted = fold(words).split(/[^\p{L}\p{N}]+/u);
   const matches = (texts: readonly unknown[]) => {
     const own = fold(texts.join(" ")).split(/[^\p{L}\p{N}]+/u);
@@ -14,7 +14,7 @@ export async function searchByHand({ list }: Scene, words: string, programId?: s
   };
   const rows = async (
     kind: SearchKind,
-    name: Parameters<Scene["list"]>[0],
+    name: Parameters<WorkflowFixture["list"]>[0],
     toTexts: (row: never) => unknown[],
     id: string,
   ) =>
@@ -55,7 +55,7 @@ export async function searchByHand({ list }: Scene, words: string, programId?: s
 }
 
 /** Brings the index of searches up to date. */
-export const indexAll = async ({ server }: Scene) => {
+export const indexAll = async ({ server }: WorkflowFixture) => {
   while (await server.app.store.indexRows(100)) {
     // Until nothing is left.
   }

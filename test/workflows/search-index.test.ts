@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createFactory, fieldIds } from "../support/data/seed-factory.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
-import { openScene, readData } from "./scene.ts";
+import { openWorkflowFixture, readData } from "./scene.ts";
 import { indexAll, listIds, searchByHand } from "./search-by-hand.ts";
 
 /** Words that fold, combine, begin alike, are long or short, mean something to a database, or are not ASCII. */
@@ -80,37 +80,37 @@ function createWriter({ seed, write }: TestServer, tracks: readonly { trackId: s
 }
 
 test("a search finds the same by the index, by reading every record, and by hand, after any changes", async () => {
-  const scene = await openScene();
-  const tracks = [await scene.server.seed.track(), await scene.server.seed.track()];
-  const write = createWriter(scene.server, tracks);
+  const fixture = await openWorkflowFixture();
+  const tracks = [await fixture.server.seed.track(), await fixture.server.seed.track()];
+  const write = createWriter(fixture.server, tracks);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
       for (const each of steps) await write(each);
       const { search, isNarrow, isIndexed } = steps.at(-1) as Step;
-      if (isIndexed) await indexAll(scene);
+      if (isIndexed) await indexAll(fixture);
       const programId = isNarrow ? tracks[0]?.programId : undefined;
       if (!/[\p{L}\p{N}]/u.test(search.join(" "))) return;
-      const { results } = await scene.ask("search_records", { words: search.join(" "), programId, limit: 500 });
-      expect(listIds(results)).toEqual(await searchByHand(scene, search.join(" "), programId));
+      const { results } = await fixture.ask("search_records", { words: search.join(" "), programId, limit: 500 });
+      expect(listIds(results)).toEqual(await searchByHand(fixture, search.join(" "), programId));
     }),
     { numRuns: 25 },
   );
 });
 
 test("a search finds nothing of another tenant", async () => {
-  const scene = await openScene();
-  const { server } = scene;
+  const fixture = await openWorkflowFixture();
+  const { server } = fixture;
   const other = await server.other();
   for (const { seed } of [server, other]) {
     await seed.submission({ title: `Roof of ${seed === other.seed ? "theirs" : "ours"}` });
     await seed.person({ contactDetails: { lastName: "Roof" } });
     await seed.reviewer({ lastName: "Roof" });
   }
-  await indexAll(scene);
-  const mine = await scene.ask("search_records", { words: "roof" });
-  expect(listIds(mine.results)).toEqual(await searchByHand(scene, "roof"));
+  await indexAll(fixture);
+  const mine = await fixture.ask("search_records", { words: "roof" });
+  expect(listIds(mine.results)).toEqual(await searchByHand(fixture, "roof"));
   expect(mine.results).toHaveLength(3);
-  expect((await scene.ask("search_records", { words: "theirs" })).results).toEqual([]);
+  expect((await fixture.ask("search_records", { words: "theirs" })).results).toEqual([]);
   const reader = server.app.store.reader(server.businessId);
   const search = { words: ["theirs"], addresses: [], includesPersonalAnswers: true };
   expect(await reader.findCandidates("submissions", search, 10)).toEqual({ ids: [], hasMore: false });
@@ -128,41 +128,42 @@ async function seedMany({ write, seed }: TestServer, title: string, fields: Reco
 }
 
 test("while many records are not in the index, a search reads all and says so", async () => {
-  const scene = await openScene();
-  await seedMany(scene.server, "A roof");
-  const search = async () => readData(await scene.agents.embedded.call("search_records", { words: "roof", limit: 1 }));
+  const fixture = await openWorkflowFixture();
+  await seedMany(fixture.server, "A roof");
+  const search = async () =>
+    readData(await fixture.agents.embedded.call("search_records", { words: "roof", limit: 1 }));
   expect(await search()).toMatchObject({
     unindexed: ["submission"],
     truncated: [{ list: "results", shown: 1, of: many }],
   });
-  await indexAll(scene);
+  await indexAll(fixture);
   const indexed = await search();
   expect(indexed.unindexed).toBeUndefined();
   expect(indexed.incomplete).toEqual([{ operation: "list_submissions", rows: 1_000 }]);
-  await scene.server.seed.submission({ title: "A roof and a needle" });
-  expect((await scene.ask("search_records", { words: "roof needle" })).results).toHaveLength(1);
+  await fixture.server.seed.submission({ title: "A roof and a needle" });
+  expect((await fixture.ask("search_records", { words: "roof needle" })).results).toHaveLength(1);
 });
 
 test("how many answers a caller may not read have a word is not shown", async () => {
-  const scene = await openScene({ PROGRAMME_PRIVACY: "redact" }, ["submissions:read", "schemas:read"]);
-  await seedMany(scene.server, "A roof", { fld_unknown: "hidden" });
-  await indexAll(scene);
-  const answer = readData(await scene.agents.embedded.call("search_records", { words: "hidden" }));
+  const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: "redact" }, ["submissions:read", "schemas:read"]);
+  await seedMany(fixture.server, "A roof", { fld_unknown: "hidden" });
+  await indexAll(fixture);
+  const answer = readData(await fixture.agents.embedded.call("search_records", { words: "hidden" }));
   expect(answer.results).toEqual([]);
   expect(answer.incomplete).toBeUndefined();
 });
 
 test("without the sensitive scope, persons are found by their whole address only, and the answer says so", async () => {
-  const scene = await openScene(
+  const fixture = await openWorkflowFixture(
     {},
     scopes.filter((scope) => scope !== sensitiveScope),
   );
-  const { personId } = await scene.server.seed.person({ primaryEmail: "grace@example.org" });
-  await indexAll(scene);
-  const byName = await scene.ask("search_records", { words: "lindqvist" });
+  const { personId } = await fixture.server.seed.person({ primaryEmail: "grace@example.org" });
+  await indexAll(fixture);
+  const byName = await fixture.ask("search_records", { words: "lindqvist" });
   expect(byName.results).toEqual([]);
   expect(byName.omitted).toEqual([{ what: "names of persons", scope: sensitiveScope }]);
-  const byAddress = await scene.ask("search_records", { words: "grace@example.org" });
+  const byAddress = await fixture.ask("search_records", { words: "grace@example.org" });
   expect(byAddress.results).toMatchObject([{ kind: "person", id: personId }]);
   expect(byAddress.omitted).toBeUndefined();
 });

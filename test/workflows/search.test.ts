@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
-import { openScene, readData, type Scene } from "./scene.ts";
+import { openWorkflowFixture, readData, type WorkflowFixture } from "./scene.ts";
 import { indexAll, listIds, searchByHand } from "./search-by-hand.ts";
 
 type Row = Readonly<Record<string, string | null>>;
 
 const subjects = ["roof", "garden", "Über-Lab", "roofing", "school of music", "café"];
 
-async function seedSearch({ seed }: Scene["server"]) {
+async function seedSearch({ seed }: WorkflowFixture["server"]) {
   const { programId } = await seed.program({ name: "Roofs for schools", description: "Gardens, too" });
   await seed.program({ name: "Another" });
   const track = await seed.track({ programId });
@@ -40,9 +40,9 @@ test.each([
   "before",
   "after",
 ])("a search finds what a comparison of all records finds, %s they are indexed", async (moment) => {
-  const scene = await openScene();
-  const { programId } = await seedSearch(scene.server);
-  if (moment === "after") await indexAll(scene);
+  const fixture = await openWorkflowFixture();
+  const { programId } = await seedSearch(fixture.server);
+  if (moment === "after") await indexAll(fixture);
   for (const words of [
     "roof",
     "ROOFS school",
@@ -54,17 +54,21 @@ test.each([
     "nothing at all",
   ]) {
     for (const filter of [{}, { programId }]) {
-      const { results } = await scene.ask("search_records", { words, ...filter, limit: 500 });
-      expect(listIds(results), words).toEqual(await searchByHand(scene, words, filter.programId));
+      const { results } = await fixture.ask("search_records", { words, ...filter, limit: 500 });
+      expect(listIds(results), words).toEqual(await searchByHand(fixture, words, filter.programId));
     }
   }
 });
 
 test("whole words in titles and names come first, and each result says where the words were found", async () => {
-  const scene = await openScene();
-  await seedSearch(scene.server);
-  await indexAll(scene);
-  const { results, truncated } = await scene.ask("search_records", { words: "roof", kinds: ["submission"], limit: 3 });
+  const fixture = await openWorkflowFixture();
+  await seedSearch(fixture.server);
+  await indexAll(fixture);
+  const { results, truncated } = await fixture.ask("search_records", {
+    words: "roof",
+    kinds: ["submission"],
+    limit: 3,
+  });
   expect(results[0]).toMatchObject({
     kind: "submission",
     label: "roof",
@@ -78,14 +82,14 @@ test("whole words in titles and names come first, and each result says where the
   expect(results[2].label).toBe("café");
   expect(results[2].excerpt).toContain("A long story about a roof.");
   expect(truncated).toEqual([{ list: "results", shown: 3, of: 4 }]);
-  const short = await scene.ask("search_records", { words: "r", limit: 1 });
+  const short = await fixture.ask("search_records", { words: "r", limit: 1 });
   expect(short.truncated).toMatchObject([{ list: "results", shown: 1 }]);
 });
 
 test("only kinds that the token may read are searched, and the others are named", async () => {
-  const scene = await openScene({}, ["reviewers:read"]);
-  await seedSearch(scene.server);
-  const { results, omitted } = await scene.ask("search_records", { words: "roof" });
+  const fixture = await openWorkflowFixture({}, ["reviewers:read"]);
+  await seedSearch(fixture.server);
+  const { results, omitted } = await fixture.ask("search_records", { words: "roof" });
   expect(new Set(results.map(({ kind }: Row) => kind))).toEqual(new Set(["reviewer"]));
   expect(omitted).toEqual([
     { what: "programmes", scope: "programs:read" },
@@ -95,7 +99,7 @@ test("only kinds that the token may read are searched, and the others are named"
 });
 
 test("words without a letter or a digit are refused", async () => {
-  const { agents } = await openScene();
+  const { agents } = await openWorkflowFixture();
   for (const agent of Object.values(agents)) {
     const result = await agent.call("search_records", { words: "?!" });
     expect(JSON.parse(result.content[0]?.text ?? "{}").error.code).toBe("validation_failed");
@@ -103,7 +107,7 @@ test("words without a letter or a digit are refused", async () => {
 });
 
 test("a remote service is not asked again for a long list within a minute, unless something was written", async () => {
-  const { server, agents, list } = await openScene();
+  const { server, agents, list } = await openWorkflowFixture();
   const { trackId } = await server.seed.track();
   for (let index = 0; index < 101; index += 1) await server.seed.submission({ trackId, title: `Roof ${index}` });
   const search = async () =>
@@ -130,21 +134,21 @@ test("a remote service is not asked again for a long list within a minute, unles
 
 describe.each(["pseudonymize", "redact"])("with %s", (privacy) => {
   test("an address is found only whole, as a handle too, and shown nowhere", async () => {
-    const scene = await openScene({ PROGRAMME_PRIVACY: privacy });
-    const { trackId } = await scene.server.seed.track();
+    const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: privacy });
+    const { trackId } = await fixture.server.seed.track();
     const address = "qwzvx.jyxk@hvpqz-fjzq.org";
     const digits = "+44 20 7946 0018";
-    await scene.server.seed.submission({
+    await fixture.server.seed.submission({
       trackId,
       title: `Write to ${address}`,
       fields: { fld_text: `Roofs: ${address} or ${digits}`, fld_phone: digits },
       innovatorEmail: address,
       innovatorName: `Ada ${address}`,
     });
-    await scene.server.seed.reviewer({ email: address, firstName: "Ada", lastName: "Marsh", affiliation: address });
-    await scene.server.seed.person({ primaryEmail: address, contactDetails: { firstName: "Ada", phone: digits } });
-    await indexAll(scene);
-    for (const agent of Object.values(scene.agents)) {
+    await fixture.server.seed.reviewer({ email: address, firstName: "Ada", lastName: "Marsh", affiliation: address });
+    await fixture.server.seed.person({ primaryEmail: address, contactDetails: { firstName: "Ada", phone: digits } });
+    await indexAll(fixture);
+    for (const agent of Object.values(fixture.agents)) {
       const search = async (words: string) => {
         const result = await agent.call("search_records", { words });
         expect(hasAddress(JSON.stringify(result)), words).toBe(false);
@@ -177,8 +181,8 @@ describe.each(["pseudonymize", "redact"])("with %s", (privacy) => {
 
   test("answers to personal form fields are not searched for callers who may not read them", async () => {
     const scopes = ["submissions:read", "schemas:read"] as const;
-    const scene = await openScene({ PROGRAMME_PRIVACY: privacy }, scopes);
-    const { seed } = scene.server;
+    const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: privacy }, scopes);
+    const { seed } = fixture.server;
     const sensitivities = { fld_open: "standard", fld_pii: "pii", fld_restricted: "restricted" } as const;
     const schema = await seed.schema({
       fields: Object.entries(sensitivities).map(([fieldId, sensitivity], order) => ({
@@ -197,10 +201,10 @@ describe.each(["pseudonymize", "redact"])("with %s", (privacy) => {
       trackId,
       fields: { fld_open: "visible", fld_pii: "secretive", fld_restricted: "concealed" },
     });
-    await indexAll(scene);
-    expect((await scene.ask("search_records", { words: "visible" })).results).toHaveLength(1);
+    await indexAll(fixture);
+    expect((await fixture.ask("search_records", { words: "visible" })).results).toHaveLength(1);
     for (const words of ["secretive", "s", "concealed", "visible secretive"]) {
-      expect(await scene.ask("search_records", { words })).not.toMatchObject({ results: [{}] });
+      expect(await fixture.ask("search_records", { words })).not.toMatchObject({ results: [{}] });
     }
   });
 });

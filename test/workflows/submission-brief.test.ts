@@ -4,10 +4,10 @@ import type { Review } from "../../src/contract/reviews.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { field, fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
-import { openScene, type Scene, seedReviewing } from "./scene.ts";
+import { openWorkflowFixture, seedReviewing, type WorkflowFixture } from "./scene.ts";
 
 /** A submission under review, with one of each record that belongs to it. */
-async function seedBrief({ server, list }: Scene) {
+async function seedBrief({ server, list }: WorkflowFixture) {
   const { seed, clock } = server;
   const { programId } = await seedReviewing(server);
   const assignments = (await list("list_assignments", { programId, status: "completed" })) as Assignment[];
@@ -21,12 +21,12 @@ async function seedBrief({ server, list }: Scene) {
 }
 
 test("a brief has what the lists have of a submission, embedded and remote", async () => {
-  const scene = await openScene();
-  const submissionId = await seedBrief(scene);
-  const rest = await scene.server.as("REST");
+  const fixture = await openWorkflowFixture();
+  const submissionId = await seedBrief(fixture);
+  const rest = await fixture.server.as("REST");
   const { version } = await rest.get_submission({ submissionId });
   await rest.eliminate_submission({ submissionId, version, reason: "Out of scope" });
-  const brief = await scene.ask("get_submission_brief", { submissionId });
+  const brief = await fixture.ask("get_submission_brief", { submissionId });
   const submission = (await rest.get_submission({ submissionId })) as Submission;
   const { state, title, innovatorEmail, currentRoundId, version: current } = submission;
   expect(brief).toMatchObject({ submissionId, state, title, innovatorEmail, currentRoundId, version: current });
@@ -37,9 +37,9 @@ test("a brief has what the lists have of a submission, embedded and remote", asy
   const lists = {
     files: await rest.list_submission_files({ submissionId }),
     supplements: await rest.list_submission_supplements({ submissionId }),
-    releasedFeedback: await scene.list("list_released_feedback", { submissionId }),
-    assignments: await scene.list("list_assignments", { submissionId }),
-    reviews: await scene.list("list_reviews", { submissionId }),
+    releasedFeedback: await fixture.list("list_released_feedback", { submissionId }),
+    assignments: await fixture.list("list_assignments", { submissionId }),
+    reviews: await fixture.list("list_reviews", { submissionId }),
   };
   for (const [name, rows] of Object.entries(lists)) {
     expect(brief[name].length, name).toBeGreaterThan(0);
@@ -58,11 +58,11 @@ test("a brief has what the lists have of a submission, embedded and remote", asy
 });
 
 test("a brief names what a draft lacks before it can be submitted, and what a review waits for", async () => {
-  const scene = await openScene();
-  const { seed } = scene.server;
+  const fixture = await openWorkflowFixture();
+  const { seed } = fixture.server;
   const draft = await seed.submission({ fields: {}, title: null, paymentStatus: "pending" });
   await seed.supplement({ submissionId: draft.submissionId, schemaId: draft.schemaId });
-  const { missing } = await scene.ask("get_submission_brief", { submissionId: draft.submissionId });
+  const { missing } = await fixture.ask("get_submission_brief", { submissionId: draft.submissionId });
   expect(missing).toEqual(['an answer to "title"', 'the supplement "Letter of support"', "the payment"]);
   const round = await seed.round();
   const { trackId, roundId } = round;
@@ -70,14 +70,14 @@ test("a brief names what a draft lacks before it can be submitted, and what a re
   const reviewer = await seed.reviewer();
   const home = { submissionId: reviewed.submissionId, reviewerId: reviewer.reviewerId };
   await seed.assignment({ ...round, ...home, dueAt: "2026-11-01T00:00:00.000Z" });
-  const brief = await scene.ask("get_submission_brief", { submissionId: reviewed.submissionId });
+  const brief = await fixture.ask("get_submission_brief", { submissionId: reviewed.submissionId });
   expect(brief.missing).toEqual(["1 of 2 reviewers", "1 review, 1 overdue"]);
 });
 
 test("parts that the token may not read are left out of a brief, and said", async () => {
-  const scene = await openScene({}, ["submissions:read"]);
-  const submissionId = await seedBrief(scene);
-  const brief = await scene.ask("get_submission_brief", { submissionId });
+  const fixture = await openWorkflowFixture({}, ["submissions:read"]);
+  const submissionId = await seedBrief(fixture);
+  const brief = await fixture.ask("get_submission_brief", { submissionId });
   expect(brief.omitted.map(({ scope }: { scope: string }) => scope)).toEqual([
     "programs:read",
     "rounds:read",
@@ -100,8 +100,8 @@ test.each([
   "redact",
 ])("with %s, a brief has handles for addresses and no personal answers", async (privacy) => {
   const scopes = ["submissions:read", "schemas:read", "files:read", "supplements:read"] as const;
-  const scene = await openScene({ PROGRAMME_PRIVACY: privacy }, [...scopes]);
-  const { seed } = scene.server;
+  const fixture = await openWorkflowFixture({ PROGRAMME_PRIVACY: privacy }, [...scopes]);
+  const { seed } = fixture.server;
   const schema = await seed.schema({
     fields: [
       field("fld_note", "note", "text", { label: "Note" }),
@@ -114,7 +114,7 @@ test.each([
     fields: { fld_note: "Call +46 8 123 456 or write to ada@example.org", fld_birth: "1970-01-01" },
   });
   await seed.file({ submissionId, fileName: "annex of ada@example.org.pdf" });
-  for (const agent of Object.values(scene.agents)) {
+  for (const agent of Object.values(fixture.agents)) {
     const result = await agent.call("get_submission_brief", { submissionId });
     const text = JSON.stringify(result);
     expect(text).toContain("Note");
@@ -127,7 +127,7 @@ test.each([
 });
 
 test("the brief of an unknown submission is not found", async () => {
-  const { agents } = await openScene();
+  const { agents } = await openWorkflowFixture();
   for (const agent of Object.values(agents)) {
     const result = await agent.call("get_submission_brief", { submissionId: "sub_none" });
     expect(JSON.parse(result.content[0]?.text ?? "{}").error.code).toBe("not_found");

@@ -69,8 +69,8 @@ function checkAnswer({ token }: Config, url: URL, { listed, unknown, tookMs }: A
     return createFailure(name, `${took}, but not as the programme service does (status ${status}).`, fix);
   }
   if (unknown && (token === undefined || !isRefusal(unknown))) {
-    const asked = token === undefined ? "a caller without a token" : "a request for what does not exist";
-    const found = `${took}, but not as the programme service does: ${asked} gets status ${unknown.status}.`;
+    const requestKind = token === undefined ? "a caller without a token" : "a request for what does not exist";
+    const found = `${took}, but not as the programme service does: ${requestKind} gets status ${unknown.status}.`;
     return createFailure(name, found, "Check PROGRAMME_BASE_URL: something else answers there.");
   }
   return createPass(name, `${took}.`);

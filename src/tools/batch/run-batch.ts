@@ -54,10 +54,10 @@ async function answerBatch(
       const digests = new Map(plan.previews.map(({ position, digest }) => [position, digest]));
       const scopes = [...new Set(plan.previews.flatMap((preview) => preview.scopes))];
       const draft = { text, fields: ["except"], calls: plan.previews.map(toAskedCall), scopes } as const;
-      const asked = await requestAgreement(session, context, confirmedCall, digests, draft, args);
-      if (!isAgreement(asked)) return toAnsweredCall(asked);
-      agreement = asked;
-      except = parsePositions(asked.except ?? "");
+      const answered = await requestAgreement(session, context, confirmedCall, digests, draft, args);
+      if (!isAgreement(answered)) return toAnsweredCall(answered);
+      agreement = answered;
+      except = parsePositions(answered.except ?? "");
     }
   }
   const leftOut = new Set([...(args.except ?? []), ...(except ?? [])]);

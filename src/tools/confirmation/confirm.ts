@@ -65,8 +65,8 @@ export async function withConfirmation(
   const isStale = !answer.ok && answer.problem.code === "confirmation_stale";
   if (!isStale) return answer;
   const again = `The records have changed since you were asked. ${wording}`;
-  const asked = await askForConfirmation(session, context, write, confirmedCall, again, {});
-  return isAgreement(asked) ? answer : asked;
+  const outcome = await askForConfirmation(session, context, write, confirmedCall, again, {});
+  return isAgreement(outcome) ? answer : outcome;
 }
 
 /** Describes a call of a caller, so that a confirmation is valid for nothing else. */
@@ -81,8 +81,8 @@ export async function describeConfirmedCall(
   return { tool, args, caller, tenant, tokenId: holder?.tokenId };
 }
 
-export function isAgreement(asked: object): asked is Agreement {
-  return "digests" in asked;
+export function isAgreement(outcome: object): outcome is Agreement {
+  return "digests" in outcome;
 }
 
 /**

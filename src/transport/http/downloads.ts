@@ -45,17 +45,17 @@ export async function serveDownload(
 
 async function send(download: Download, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { sizeBytes } = download;
-  const { headers: asked, method } = request;
+  const { headers: requestHeaders, method } = request;
   const headers = createHeaders(download);
   const whole = { ...headers, "content-length": String(sizeBytes) };
-  if (listsTag(asked["if-none-match"], headers.etag)) return end(response, 304, headers);
+  if (listsTag(requestHeaders["if-none-match"], headers.etag)) return end(response, 304, headers);
   if (method === "HEAD") return end(response, 200, whole);
   if (download.address) {
     const location = await download.address(headers["content-disposition"]);
     return end(response, 302, { location, "cache-control": "no-store" });
   }
-  const isRangeValid = asked["if-range"] === undefined || asked["if-range"] === headers.etag;
-  const range = isRangeValid ? parseRange(asked.range, sizeBytes) : undefined;
+  const isRangeValid = requestHeaders["if-range"] === undefined || requestHeaders["if-range"] === headers.etag;
+  const range = isRangeValid ? parseRange(requestHeaders.range, sizeBytes) : undefined;
   if (range === "unsatisfiable") return end(response, 416, { "content-range": `bytes */${sizeBytes}` });
   const content = await download.open(range);
   if (range) {

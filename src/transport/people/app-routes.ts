@@ -103,14 +103,14 @@ function answerAuthorization(context: PageContext, authorization: Authorization)
 async function showConsent(
   people: PeopleServices,
   context: PageContext,
-  asked: ConsentRequest | undefined,
+  consent: ConsentRequest | undefined,
   error?: string,
 ): Promise<Response> {
-  if (!asked) {
+  if (!consent) {
     const signedIn = await findSignedIn(people, context);
     return signedIn ? context.html(renderExpiredConsentPage(signedIn.user), 404) : redirectToSignIn(context);
   }
-  const { user, name, clientId, hasDocument, redirectUri, scopes } = asked;
+  const { user, name, clientId, hasDocument, redirectUri, scopes } = consent;
   const allowed = getUserScopes(user);
   const grantable = new Set(scopes.filter((scope) => allowed.has(scope)));
   const page = renderConsentPage({

@@ -27,8 +27,8 @@ export function addSignInRoutes(app: PeopleApp, people: PeopleServices): void {
   });
 
   app.post("/sign-in", async (context) => {
-    const { email, password, next: asked } = await readForm(context, ["email", "password", "next"]);
-    const next = parseLocalPath(asked, homePath);
+    const { email, password, next: nextField } = await readForm(context, ["email", "password", "next"]);
+    const next = parseLocalPath(nextField, homePath);
     const accounts = await people.accounts();
     const attempt = await accounts.signIn(toBrowserRequest(people, context), { email, password });
     if (attempt.ok) {

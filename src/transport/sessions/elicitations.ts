@@ -37,9 +37,9 @@ export function createElicitations({ registry, ids, log }: ElicitationsDeps): El
   let timer: NodeJS.Timeout | undefined;
 
   function deliverAnswer(questionId: string, answer: JSONRPCResponse): void {
-    const asked = waiting.get(questionId);
+    const question = waiting.get(questionId);
     waiting.delete(questionId);
-    asked?.deliver(answer);
+    question?.deliver(answer);
   }
 
   async function takeAnswers(): Promise<void> {

@@ -45,8 +45,8 @@ export async function startListening<Message>(
   if (!request) return undefined;
   await subscriber.start();
   const { notifications } = request.params;
-  const asked = [...new Set(notifications.resourceSubscriptions)].slice(0, maxFollowed);
-  const uris = asked.filter((uri) => follow(subscriber, uri));
+  const requested = [...new Set(notifications.resourceSubscriptions)].slice(0, maxFollowed);
+  const uris = requested.filter((uri) => follow(subscriber, uri));
   const params = { ...request.params, notifications: { ...notifications, resourceSubscriptions: uris } };
   return { id: request.id, message: { ...message, params }, uris };
 }

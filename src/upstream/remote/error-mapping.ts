@@ -25,10 +25,10 @@ export function toProblemFromResponse(
   const upstreamId = getUpstreamRequestId(response);
   if (status === 401) return problem("invalid_token");
   if (status === 403 || code === "insufficient_scope") return mapForbidden(operation, response, reported);
-  const asked = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  if (status === 429 || code === "rate_limited") return problem(chooseRateCode(operation, reported), asked);
+  const retryDetails = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  if (status === 429 || code === "rate_limited") return problem(chooseRateCode(operation, reported), retryDetails);
   if ([502, 503, 504].includes(status)) {
-    return problem("upstream_unavailable", { ...asked, cause: `status ${status}`, ...upstreamId });
+    return problem("upstream_unavailable", { ...retryDetails, cause: `status ${status}`, ...upstreamId });
   }
   if (status >= 500) return problem("upstream_failed", { cause: `status ${status} ${code}`.trim(), ...upstreamId });
   if (isRefusal(code)) return problem(code, details);

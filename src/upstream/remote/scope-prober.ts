@@ -50,10 +50,10 @@ export function createScopeProber(call: Upstream["call"], clock: Clock): ScopePr
 
   return {
     async held(token, scopes) {
-      const asked = await Promise.all(
+      const results = await Promise.all(
         [...scopes].map(async (scope) => ({ scope, held: await holdsScope(token, scope) })),
       );
-      return new Set(asked.filter(({ held }) => held).map(({ scope }) => scope));
+      return new Set(results.filter(({ held }) => held).map(({ scope }) => scope));
     },
   };
 }

@@ -91,14 +91,14 @@ describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
     expect(invitations.map(({ expiresAt }) => expiresAt)).toEqual(Array(2).fill("2026-12-04T09:00:00.000Z"));
     answers.push(await chair.list_email_sends({ recipientEmail: email }), await chair.list_audit_entries());
     const audit = await listChanges(server.app.store, server.businessId);
-    const told = JSON.stringify([
+    const traces = JSON.stringify([
       answers,
       audit,
       await server.outbox(),
       invitations,
       await rowsOf(server, "reviewers"),
     ]);
-    for (const secret of secrets) expect(told).not.toContain(secret);
+    for (const secret of secrets) expect(traces).not.toContain(secret);
     for (const hash of hashes) expect(JSON.stringify([answers, audit])).not.toContain(hash);
     expect(JSON.stringify(audit)).not.toContain(email);
   });

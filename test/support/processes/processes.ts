@@ -50,10 +50,10 @@ export async function startProcess(
     log += chunk;
   });
   const closed = once(child, "close").then(([code]) => code as number | null);
-  const said = await Promise.race([once(child.stdout, "data"), closed]);
-  if (!Array.isArray(said)) throw new Error(`The process ended with ${said}: ${log}`);
+  const firstOutput = await Promise.race([once(child.stdout, "data"), closed]);
+  if (!Array.isArray(firstOutput)) throw new Error(`The process ended with ${firstOutput}: ${log}`);
   return {
-    origin: String(said[0]).trim(),
+    origin: String(firstOutput[0]).trim(),
     logged: () => log,
     signal: (signal) => void child.kill(signal),
     async kill() {

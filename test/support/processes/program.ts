@@ -39,7 +39,7 @@ export interface Started {
   /** The first match on stdout, as soon as there is one. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** What it has said on stderr so far. */
-  said(): string;
+  output(): string;
   /** Everything that it said, once it has ended. */
   ended(): Promise<Ended>;
   stop(signal?: NodeJS.Signals): Promise<Ended>;
@@ -92,7 +92,7 @@ function follow(child: ChildProcess): Started {
         if ("code" in ended) throw new Error(`The program ended with ${ended.code}: ${ended.stderr}`);
       }
     },
-    said: () => stderr,
+    output: () => stderr,
     ended: () => exited,
     stop(signal = "SIGTERM") {
       child.kill(signal);

@@ -23,7 +23,7 @@ export interface TestIssuer {
   /** `iss` of its tokens. */
   readonly address: string;
   /** Paths that were asked for, in order. */
-  readonly asked: string[];
+  readonly requestedPaths: string[];
   /** What clients asked for at the token endpoint, in order. */
   readonly requests: { readonly scope: string; readonly resource: string | null }[];
   /** The most that its human has agreed to give a client; everything without. */
@@ -56,7 +56,7 @@ export async function openIssuer(clock: TestClock, audience: string): Promise<Te
 
   const issuer: TestIssuer = {
     address,
-    asked: [],
+    requestedPaths: [],
     requests: [],
     consent: undefined,
     client: { clientId: "test-client", clientSecret: "test-secret" },
@@ -92,7 +92,7 @@ export async function openIssuer(clock: TestClock, audience: string): Promise<Te
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? "", address);
-    issuer.asked.push(pathname);
+    issuer.requestedPaths.push(pathname);
     if (issuer.fault === "hang") return;
     if (issuer.fault) return send(response, {}, issuer.fault);
     if (pathname === "/.well-known/oauth-authorization-server") return send(response, metadataOf(issuer));
@@ -127,10 +127,10 @@ async function grant(issuer: TestIssuer, request: IncomingMessage) {
   if (request.headers.authorization !== expected || form.get("grant_type") !== "client_credentials") {
     return { error: "invalid_client" };
   }
-  const asked = form.get("scope") ?? "";
-  issuer.requests.push({ scope: asked, resource: form.get("resource") });
+  const requestedPaths = form.get("scope") ?? "";
+  issuer.requests.push({ scope: requestedPaths, resource: form.get("resource") });
   const { consent } = issuer;
-  const scope = asked
+  const scope = requestedPaths
     .split(" ")
     .filter((each) => consent?.includes(each) ?? true)
     .join(" ");

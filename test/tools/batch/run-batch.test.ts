@@ -241,10 +241,10 @@ describe("a batch", () => {
 
   test("of fifty screenings needs one yes", async () => {
     const { server, calls, token, readStates } = await openBatch(50);
-    let asked = 0;
+    let questionCount = 0;
     const progress: number[] = [];
     const client = await connect(server, token, () => {
-      asked += 1;
+      questionCount += 1;
       return { action: "accept", content: { confirm: true } };
     });
     const result = await client.call(
@@ -252,7 +252,7 @@ describe("a batch", () => {
       { calls },
       { onprogress: (each) => void progress.push(each.progress) },
     );
-    expect(asked).toBe(1);
+    expect(questionCount).toBe(1);
     expect(readRows(result)).toHaveLength(50);
     expect(new Set(await readStates())).toEqual(new Set(["ELIMINATED"]));
     expect(progress.at(-1)).toBe(50);

@@ -177,7 +177,7 @@ describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, co
 describe("a confirmation token", () => {
   const connect = clients["2026-07-28 over HTTP"] as (typeof clients)[string];
 
-  async function asked(environment: Record<string, string> = {}) {
+  async function requestConfirmation(environment: Record<string, string> = {}) {
     const { server, args, token } = await openSetup(environment);
     const client = await connect(server, token);
     const { token: confirmation } = readConfirmation(await client.call("eliminate_submission", args));
@@ -185,21 +185,21 @@ describe("a confirmation token", () => {
   }
 
   test("is valid for its arguments only", async () => {
-    const { server, args, client, confirmation } = await asked();
+    const { server, args, client, confirmation } = await requestConfirmation();
     const result = await client.call("eliminate_submission", { ...args, reason: "Another reason", confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
     await expectUntouched(server, args.submissionId);
   });
 
   test("is valid for its tool only", async () => {
-    const { server, args, client, confirmation } = await asked();
+    const { server, args, client, confirmation } = await requestConfirmation();
     const result = await client.call("withdraw_submission", { ...args, confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
     await expectUntouched(server, args.submissionId);
   });
 
   test("is valid for its caller only", async () => {
-    const { server, args, confirmation } = await asked();
+    const { server, args, confirmation } = await requestConfirmation();
     const colleague = await connect(server, await server.token());
     const result = await colleague.call("eliminate_submission", { ...args, confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
@@ -207,7 +207,7 @@ describe("a confirmation token", () => {
   });
 
   test("is valid for five minutes", async () => {
-    const { server, args, client, confirmation } = await asked();
+    const { server, args, client, confirmation } = await requestConfirmation();
     server.clock.advance(5 * 60_000);
     const result = await client.call("eliminate_submission", { ...args, confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
@@ -215,7 +215,7 @@ describe("a confirmation token", () => {
   });
 
   test("cannot be altered", async () => {
-    const { server, args, client, confirmation } = await asked();
+    const { server, args, client, confirmation } = await requestConfirmation();
     for (const position of [0, 10, confirmation.indexOf(".") + 1, confirmation.length - 2]) {
       const swapped = confirmation[position] === "A" ? "B" : "A";
       const altered = confirmation.slice(0, position) + swapped + confirmation.slice(position + 1);
@@ -262,7 +262,7 @@ describe("a confirmation token", () => {
   });
 
   test("contains nothing about the people concerned", async () => {
-    const { server, args, confirmation } = await asked();
+    const { server, args, confirmation } = await requestConfirmation();
     const client = await connect(server, await server.token());
     const { token } = readConfirmation(await client.call("eliminate_submission", args));
     const [nonce, expiresAtMs, digest, signature] = confirmation.split(".");
@@ -312,7 +312,7 @@ describe("the signed state of a question in 2026-07-28", () => {
   const capabilities = { elicitation: {} };
   const agreed = { confirm: { action: "accept", content: { confirm: true } } };
 
-  async function asked() {
+  async function requestConfirmation() {
     const { server, args, token } = await openSetup();
     const send = (name: string, params: Record<string, unknown>, bearer = token) =>
       callRaw(server, bearer, { name, ...params }, capabilities);
@@ -325,7 +325,7 @@ describe("the signed state of a question in 2026-07-28", () => {
     readError(result as unknown as Parameters<typeof readError>[0]).code;
 
   test("is valid once, with the answer", async () => {
-    const { server, args, send, requestState } = await asked();
+    const { server, args, send, requestState } = await requestConfirmation();
     const answer = { arguments: args, requestState, inputResponses: agreed };
     expect(await send("eliminate_submission", answer)).toMatchObject({
       structuredContent: { data: { state: "ELIMINATED" } },
@@ -335,7 +335,7 @@ describe("the signed state of a question in 2026-07-28", () => {
   });
 
   test("is valid for its arguments, tool and caller, for five minutes", async () => {
-    const { server, args, send, requestState } = await asked();
+    const { server, args, send, requestState } = await requestConfirmation();
     const answer = { requestState, inputResponses: agreed };
     const others = [
       await send("eliminate_submission", { ...answer, arguments: { ...args, reason: "Another" } }),
@@ -350,7 +350,7 @@ describe("the signed state of a question in 2026-07-28", () => {
   });
 
   test("leads to a new question when the records have changed", async () => {
-    const { server, args, send } = await asked();
+    const { server, args, send } = await requestConfirmation();
     const feedback = await feedbackOf(server);
     const release = { arguments: { feedbackId: feedback.feedbackId } };
     const { requestState } = await send("release_feedback", release);

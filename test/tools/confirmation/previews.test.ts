@@ -59,8 +59,8 @@ const renderers = [
 ];
 
 test("exactly the calls that delete, send or cannot be undone need confirmation", () => {
-  const asked = operationNames.filter((name) => operations[name].confirm !== undefined);
-  expect(asked.toSorted()).toEqual([
+  const confirmedOperations = operationNames.filter((name) => operations[name].confirm !== undefined);
+  expect(confirmedOperations.toSorted()).toEqual([
     "auto_assign_reviewers",
     "bulk_assign_reviewers",
     "create_export",
@@ -316,13 +316,13 @@ describe("a confirmation question shows", () => {
     const mail = { subject: text.replace(/\s/g, " "), body: text };
     const email = "ida@example.org";
     await server.seed.applicant({ name: text, email, programIds: [programId] });
-    const asked: [string, Record<string, unknown>][] = [
+    const confirmedOperations: [string, Record<string, unknown>][] = [
       ["eliminate_submission", { submissionId, reason: text, version: 0 }],
       ["update_program", { programId, version: 0, lifecycleStatus: "completed" }],
       ["invite_reviewer", { email, firstName: text.slice(0, 100), programName: text, message: text }],
       ["send_bulk_email", { programId, applicants: { ...mail, applicantEmails: [email] } }],
     ];
-    for (const [name, args] of asked) {
+    for (const [name, args] of confirmedOperations) {
       const shown = (await question(name, args)) ?? "";
       expect(shown).toMatch(/^[A-Z][\w .-]*\?\n/);
       for (const render of renderers) expect(render(shown), name).not.toMatch(/<(?!\/?(p|br)\s*\/?>)/);
