@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { programTemplate, renderProgramSchema } from "../src/imports/template.ts";
+import { skillTexts } from "../src/resources/skill-texts.ts";
 import { commandsPage } from "./commands-page.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { errorsPage } from "./errors-page.ts";
@@ -19,6 +20,7 @@ const [commands, examples, scaling] = await Promise.all([commandsPage(), hostExa
 /** Every generated file, relative to the project's folder, and the function that renders it. */
 const outputs: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(Object.entries(examples).map(([path, text]) => [path, () => text])),
+  ...Object.fromEntries(skillTexts.map(({ frontmatter, text }) => [`skills/${frontmatter.name}/SKILL.md`, () => text])),
   "docs/commands.md": () => commands,
   "docs/configuration.md": configurationPage,
   "docs/errors.md": errorsPage,

@@ -41,7 +41,7 @@ With a remote service (\`PROGRAMME_BASE_URL\`), notifications follow from the we
 
 ## Prompts
 
-Each prompt describes a job step by step: the tools in order, what to check, and where to wait for agreement. A caller sees the prompts whose tools it may all use. Arguments are completed like variables of the same name.
+Each prompt describes a job step by step: the tools in order, what to check, and where to wait for agreement. A caller sees the prompts whose tools it may all use. Arguments are completed like variables of the same name. Hosts can also load the jobs as [skills](skills.md).
 
 | prompt | title | arguments | for | needs |
 | --- | --- | --- | --- | --- |

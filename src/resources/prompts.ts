@@ -11,6 +11,7 @@ import { createResourceLinks } from "../contract/definition/resource.ts";
 import { problem } from "../contract/errors.ts";
 import { type CallName, type OperationName, operations } from "../contract/index.ts";
 import type { Program, Round } from "../contract/programs.ts";
+import { icons } from "./icons.ts";
 import { formatPrompt, type PromptDefinition, promptDefinitions } from "./prompt-texts.ts";
 import type { ResourceReader } from "./session.ts";
 
@@ -23,13 +24,14 @@ export function findPrompt(name: string): PromptDefinition | undefined {
 /** Lists the prompts whose required tools the caller can use. */
 export async function listPrompts(reader: ResourceReader): Promise<ListPromptsResult> {
   const { scopes } = await reader.identify();
-  const usable = promptDefinitions.filter(({ needs }) => needs.every((tool) => canUse(reader, scopes, tool)));
+  const usable = promptDefinitions.filter((definition) => canUsePrompt(reader, scopes, definition));
   return {
     prompts: usable.map(({ name, title, description, arguments: args }) => ({
       name,
       title,
       description,
       arguments: args.map((argument) => ({ ...argument })),
+      icons,
     })),
   };
 }
@@ -91,6 +93,11 @@ async function readRecord<Data>({ ask }: ResourceReader, operation: OperationNam
   if (answer.ok) return answer.data as Data;
   const unknown = answer.problem.status === 404 || answer.problem.status === 400;
   throw unknown ? createInvalidParams("There is no such programId") : answer.problem;
+}
+
+/** Returns whether the caller can use all tools that a prompt needs. */
+export function canUsePrompt(reader: ResourceReader, scopes: ReadonlySet<Scope>, { needs }: PromptDefinition): boolean {
+  return needs.every((tool) => canUse(reader, scopes, tool));
 }
 
 function canUse({ disabledBySetting }: ResourceReader, scopes: ReadonlySet<Scope>, tool: CallName): boolean {

@@ -6,6 +6,7 @@ import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import { parseApprovalUri, readApproval } from "./approvals.ts";
 import type { ResourceReader } from "./session.ts";
+import { isSkillUri, readSkill } from "./skills.ts";
 import { createNotFoundError, parseTarget, type ResourceTarget, shortenUri } from "./target.ts";
 
 /**
@@ -18,6 +19,7 @@ import { createNotFoundError, parseTarget, type ResourceTarget, shortenUri } fro
 export async function readResource(reader: ResourceReader, uri: string): Promise<ReadResourceResult> {
   const approvalId = parseApprovalUri(uri);
   if (approvalId !== undefined) return readApproval(reader, uri, approvalId);
+  if (isSkillUri(uri)) return readSkill(reader, uri);
   const target = parseTarget(uri);
   if (!target) throw createNotFoundError(uri);
   const setting = reader.disabledBySetting(target.name);

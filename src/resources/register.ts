@@ -1,12 +1,17 @@
 import type { Server } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import { completeArgument } from "./complete.ts";
 import { createUnknownCursorError, listResources, listTemplates } from "./list.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { readResource } from "./read.ts";
 import { createResourceReader, type ResourceSession } from "./session.ts";
+import { getSkill, listSkills } from "./skills.ts";
 import { createSubscriber, type Listener, type Subscriber, type SubscriberOptions } from "./subscriber.ts";
 
-/** Registers the handlers for resources, prompts and completions. Subscriptions are separate. */
+const listSkillsParams = z.looseObject({ cursor: z.string().optional() });
+const getSkillParams = z.looseObject({ uri: z.string() });
+
+/** Registers the handlers for resources, prompts, skills and completions. Subscriptions are separate. */
 export function registerResources(server: Server, session: ResourceSession): void {
   server.setRequestHandler("resources/list", ({ params }, context) =>
     listResources(createResourceReader(session, context), params?.cursor),
@@ -27,6 +32,13 @@ export function registerResources(server: Server, session: ResourceSession): voi
   );
   server.setRequestHandler("completion/complete", ({ params }, context) =>
     completeArgument(createResourceReader(session, context), params),
+  );
+  server.setRequestHandler("skills/list", { params: listSkillsParams }, ({ cursor }, context) => {
+    if (cursor !== undefined) throw createUnknownCursorError();
+    return listSkills(createResourceReader(session, context));
+  });
+  server.setRequestHandler("skills/get", { params: getSkillParams }, ({ uri }, context) =>
+    getSkill(createResourceReader(session, context), uri),
   );
 }
 

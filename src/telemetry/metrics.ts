@@ -27,6 +27,8 @@ const mcpMethods = [
   "resources/unsubscribe",
   "prompts/list",
   "prompts/get",
+  "skills/list",
+  "skills/get",
   "completion/complete",
 ];
 

@@ -1,4 +1,11 @@
-import { type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import {
+  type McpRequestContext,
+  ProtocolError,
+  ProtocolErrorCode,
+  SERVER_INFO_META_KEY,
+  Server,
+  type ServerOptions,
+} from "@modelcontextprotocol/server";
 import { Problem, toAgentError } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
@@ -16,7 +23,7 @@ import type { ConfirmationPolicy, ToolContext } from "../tools/session.ts";
 import type { ToolSettings } from "../tools/settings.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { getRequestCaller } from "../upstream/request-caller.ts";
-import { createServerInfo, createServerOptions } from "./server-info.ts";
+import { createHandshakeInfo, createServerInfo, createServerOptions } from "./server-info.ts";
 
 export interface ServerDeps {
   readonly upstream: Upstream;
@@ -51,7 +58,7 @@ export function createServerFactory({
   const followed = upstream.watch !== undefined;
   return ({ authInfo, era }, subscriptions) => {
     const server = new GuardedServer(
-      createServerInfo(version),
+      version,
       createServerOptions({ followed, watchesRecords: upstream.watchesRecords === true }),
     );
     server.onerror = (error) => log.debug({ err: error }, "The MCP connection reported an error");
@@ -81,8 +88,14 @@ export function createServerFactory({
 export class GuardedServer extends Server {
   #log: Log | undefined;
   #telemetry = unwatched;
+  readonly #version: string;
   /** Runs when the connection has closed. */
   readonly closing: (() => void)[] = [];
+
+  constructor(version: string, options: ServerOptions) {
+    super(createHandshakeInfo(version), options);
+    this.#version = version;
+  }
 
   watch(telemetry: Telemetry, log: Log): void {
     this.#telemetry = telemetry;
@@ -102,6 +115,15 @@ export class GuardedServer extends Server {
     super._onclose();
   }
 
+  /** Returns the identity for every result but the handshake's. */
+  protected override _outboundServerInfo() {
+    return createServerInfo(this.#version);
+  }
+
+  #identifyHandshake() {
+    return { _meta: { [SERVER_INFO_META_KEY]: createHandshakeInfo(this.#version) } };
+  }
+
   protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>) {
     return super._wrapHandler(method, async (request, context) => {
       try {
@@ -113,11 +135,12 @@ export class GuardedServer extends Server {
           method,
           prompt: findPromptName(method, request),
         } as const;
-        return await this.#telemetry.watch(
+        const result = await this.#telemetry.watch(
           described,
           async () => handler(request, context),
           () => succeeded,
         );
+        return method === "server/discover" ? { ...result, ...this.#identifyHandshake() } : result;
       } catch (error) {
         throw toClientError(error, this.#log);
       }

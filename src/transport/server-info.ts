@@ -1,10 +1,15 @@
 import type { ServerOptions } from "@modelcontextprotocol/server";
+import type { SKILLS_EXTENSION_ID } from "@modelcontextprotocol/server/ext/skills";
 import { limits } from "../contract/access/limits.ts";
 import { handlesExplained } from "../contract/access/privacy.ts";
 import { resourceCacheHints } from "../resources/cache-hints.ts";
+import { icons } from "../resources/icons.ts";
 
 /** Opens a stream of change notifications (revision 2026-07-28). */
 export const listenMethod = "subscriptions/listen";
+
+/** Imported as a type alone: the SDK's module is not needed at run time. */
+const skillsExtension: typeof SKILLS_EXTENSION_ID = "io.modelcontextprotocol/skills";
 
 const instructions = [
   "Tools act on an organisation's calls for applications: programmes with tracks and review rounds, submissions, reviewers, feedback, persons.",
@@ -21,8 +26,14 @@ const instructions = [
 const listTtlMs = 300_000;
 export const toolListCache = { ttlMs: listTtlMs, cacheScope: "private" } as const;
 
+/** Returns the identity that goes with every result. */
 export function createServerInfo(version: string) {
   return { name: "programme-mcp", title: "Programme", version };
+}
+
+/** Returns the identity of the handshake. Only it has the icon, which is longer than many results. */
+export function createHandshakeInfo(version: string) {
+  return { ...createServerInfo(version), icons };
 }
 
 /** The changes that clients can be notified of. */
@@ -42,6 +53,7 @@ export function createServerOptions({ followed, watchesRecords }: SubscriptionSu
       resources: { subscribe: watchesRecords, listChanged: followed },
       prompts: { listChanged: followed },
       completions: {},
+      extensions: { [skillsExtension]: {} },
     },
     cacheHints: {
       ...resourceCacheHints,

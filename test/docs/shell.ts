@@ -30,7 +30,8 @@ export async function runBlocks(blocks: readonly Block[]): Promise<Outcome> {
     await writeFile(join(bin, name), `#!/usr/bin/env bash\n${text}`);
     await chmod(join(bin, name), 0o755);
   }
-  for (const name of ["dist", "examples", "package.json"]) await symlink(join(root, name), join(directory.path, name));
+  for (const name of ["dist", "examples", "skills", "package.json"])
+    await symlink(join(root, name), join(directory.path, name));
   const script = join(bin, "page.sh");
   await writeFile(
     script,

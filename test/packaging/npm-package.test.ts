@@ -34,7 +34,8 @@ describe("the published package", () => {
   test("contains only the files needed at run time", () => {
     const paths = packed.files.map(({ path }) => path).sort();
     const built = filesIn(join(root, "dist")).map((file) => `dist/${file}`);
-    expect(paths).toEqual(["LICENSE", "README.md", ...built, "package.json"].sort());
+    const skills = filesIn(join(root, "skills")).map((file) => `skills/${file}`);
+    expect(paths).toEqual(["LICENSE", "README.md", ...built, ...skills, "package.json"].sort());
     const strange = built.filter(
       (path) => !/^dist\/(assets\/[a-z]+\.(js|css)|[\w-]+\.js|THIRD_PARTY_LICENSES\.txt)$/.test(path),
     );

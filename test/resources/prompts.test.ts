@@ -154,3 +154,22 @@ test("prompts whose tools are disabled are not offered", async () => {
     await close();
   }
 });
+
+test("the handshake and the prompts have an icon that needs no network, and other results do not repeat it", async ({
+  server,
+}) => {
+  for (const connect of Object.values(browsers)) {
+    const { client } = await connect(server, await server.token());
+    const { icons, ...identity } = client.getServerVersion();
+    expect(identity).toMatchObject({ name: "programme-mcp", title: "Programme" });
+    expect(icons).toEqual([
+      { src: expect.stringMatching(/^data:image\/svg\+xml;base64,/), mimeType: "image/svg+xml", sizes: ["any"] },
+    ]);
+    const svg = Buffer.from(icons[0].src.split(",")[1], "base64").toString();
+    expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" .*<\/svg>$/);
+    expect(svg).not.toMatch(/script|href|url\(/);
+    const { prompts, ...rest } = await client.listPrompts();
+    for (const prompt of prompts) expect(prompt).toMatchObject({ title: expect.any(String), icons });
+    expect(JSON.stringify([rest, await client.listResources()])).not.toContain("base64");
+  }
+});

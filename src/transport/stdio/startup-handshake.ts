@@ -3,7 +3,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Scope } from "../../contract/access/scopes.ts";
 import { listToolDefinitions } from "../../tools/catalog/definitions.ts";
 import type { ToolSettings } from "../../tools/settings.ts";
-import { createServerInfo, createServerOptions, type SubscriptionSupport } from "../server-info.ts";
+import { createHandshakeInfo, createServerOptions, type SubscriptionSupport } from "../server-info.ts";
 import type { StdioTransport } from "./stdio-transport.ts";
 
 export interface StartupServerDeps extends SubscriptionSupport {
@@ -34,7 +34,7 @@ export function createStartupServerFactory({
   ...support
 }: StartupServerDeps): (context: McpRequestContext) => Server {
   return () => {
-    const server = new Server(createServerInfo(version), createServerOptions(support));
+    const server = new Server(createHandshakeInfo(version), createServerOptions(support));
     server.setRequestHandler("tools/list", () => ({ tools: listToolDefinitions(settings, scopes) }));
     return server;
   };
