@@ -138,6 +138,8 @@ export interface AuditNarrowing {
   readonly entityId?: string | undefined;
   /** The token or the person who acted. */
   readonly actorId?: string | undefined;
+  /** The token, or the connected app with which the person acted. */
+  readonly tokenId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }

@@ -80,6 +80,10 @@ export function ledgers(bench: () => Bench): void {
     expect(await narrow({ entityId: "sub_1" })).toEqual([change]);
     expect(await narrow({ entityId: "sub_1" }, { programId: "prg_1" })).toEqual([change]);
     expect(await narrow({ entityId: "sub_1" }, { submissionId: "sub_2", entityType: "submission" })).toEqual([]);
+    expect(await narrow({ actorId: change.actorId })).toEqual([later, change]);
+    expect(await narrow({ actorId: change.actorId }, { action: "submission.read" })).toEqual([read]);
+    expect(await narrow({ actorId: change.actorId, tokenId: "app_1" })).toEqual([]);
+    expect(await narrow({ actorId: "usr_other" })).toEqual([]);
     expect(await reader().getAudit(read.auditId)).toStrictEqual(read);
     expect(await store.reader("biz_two").getAudit(read.auditId)).toBeUndefined();
   });

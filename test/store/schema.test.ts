@@ -212,12 +212,16 @@ describe("every list uses an index in its order, from the start and from a curso
 
   const action = "submission.read";
   const filters = [
-    ...[{}, { submissionId: "x" }, { programId: "x" }, { entityType: "x" }, { entityId: "x" }].map((where) => ({
-      where,
-      changesOnly: true,
-    })),
+    ...[{}, { submissionId: "x" }, { programId: "x" }, { entityType: "x" }, { entityId: "x" }, { actorId: "x" }].map(
+      (where) => ({
+        where,
+        changesOnly: true,
+      }),
+    ),
     // An action is of one type of entity: filtering by both needs no index of its own.
-    ...[{ action }, { submissionId: "x", action }, { programId: "x", action }].map((where) => ({ where })),
+    ...[{ action }, { submissionId: "x", action }, { programId: "x", action }, { actorId: "x", action }].map(
+      (where) => ({ where }),
+    ),
   ];
 
   test.each(filters)("audit %o", async (query) => {
@@ -227,6 +231,17 @@ describe("every list uses an index in its order, from the start and from a curso
       expect(plan).toHaveLength(1);
       const equalities = ["businessId", ...Object.keys(where)];
       for (const name of equalities) expect(plan[0]).toContain(`${name}=?`);
+    }
+  });
+
+  // An app acts for one person, whose entries are searched.
+  test.each([
+    { where: { actorId: "x", tokenId: "y" }, changesOnly: true },
+    { where: { actorId: "x", tokenId: "y", action } },
+  ])("audit of an app %o", async (query) => {
+    for (const paged of [false, true]) {
+      const plan = await planOf(auditSource, query, { column: "occurredAt", descending: true }, paged);
+      expect(plan).toEqual([expect.stringMatching(/^SEARCH t USING INDEX audit_index_actorId_\w+ \(businessId=\?/)]);
     }
   });
 

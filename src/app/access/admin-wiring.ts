@@ -40,6 +40,7 @@ function connectEmbeddedAdmin(
     pipeline,
     tokens: createTokenAdmin(store, clock),
     listTokens: (businessId) => store.listTokens(businessId),
+    listApps: (businessId) => store.apps.listOfBusiness(businessId),
     endpoints: webhooks.endpoints,
     replay: webhooks.replay,
     sendTestEvent: webhooks.probe,

@@ -6,7 +6,7 @@ import { type Choice, formatMinute, renderNextPage, renderSelect, renderTable } 
 
 /** What the list of audit entries is narrowed to. Empty texts narrow nothing. */
 export interface AuditSearch {
-  /** Id of the person or token. */
+  /** Id of the person, token or connected app. */
   readonly actor: string;
   /** Id of the record. */
   readonly record: string;
@@ -19,7 +19,7 @@ export interface AuditSearch {
 export interface AuditPage {
   readonly user: User;
   readonly search: AuditSearch;
-  /** The people and the tokens by which the list can be narrowed. */
+  /** The people, the tokens and the connected apps by which the list can be narrowed. */
   readonly actors: readonly Choice[];
   readonly entries: readonly AuditEntry[];
   readonly cursor: string | undefined;
@@ -28,6 +28,7 @@ export interface AuditPage {
 
 /** Renders who did what. */
 export function renderAuditPage({ user, search, actors, entries, cursor, error }: AuditPage) {
+  const labels = new Map(actors.map(({ value, label }) => [value, label]));
   return renderPage(
     "Audit",
     html`${error ? renderNotice(error, "error") : ""}${renderSearch(search, actors)}
@@ -36,7 +37,7 @@ export function renderAuditPage({ user, search, actors, entries, cursor, error }
         headings: ["Time", "Who", "Action", "Record", "Changes", "Reason"],
         rows: entries.map((entry) => [
           formatMinute(entry.occurredAt),
-          renderActor(entry),
+          renderActor(entry, labels),
           renderAction(entry),
           renderRecord(entry),
           renderChanges(entry),
@@ -51,7 +52,7 @@ export function renderAuditPage({ user, search, actors, entries, cursor, error }
 
 function renderSearch({ actor, record, action, from, to }: AuditSearch, actors: readonly Choice[]) {
   return html`<form method="get" action="/audit" class="filter" role="search">
-    <div>${renderSelect("actor", "Person or token", [{ value: "", label: "Anyone" }, ...actors], actor)}</div>
+    <div>${renderSelect("actor", "Person, token or app", [{ value: "", label: "Anyone" }, ...actors], actor)}</div>
     <div>
       <label for="action">Action</label>
       <input id="action" name="action" maxlength="64" value="${action}" placeholder="submission.advanced" />
@@ -89,10 +90,12 @@ const actorKinds = {
   system: "this server",
 } as const;
 
-function renderActor({ actorType, actorId, actorName, approvedBy, approverName }: AuditEntry) {
+function renderActor(entry: AuditEntry, labels: ReadonlyMap<string, string>) {
+  const { actorType, actorId, actorName, tokenId, approvedBy, approverName } = entry;
+  const hasApp = actorType === "user" && tokenId !== null;
   return html`${actorName ?? actorId} <span class="hint">(${actorKinds[actorType]})</span>${
-    approvedBy === undefined ? "" : html`<br />Approved by ${approverName ?? approvedBy}`
-  }`;
+    hasApp ? html`<br />With ${labels.get(tokenId) ?? tokenId}` : ""
+  }${approvedBy === undefined ? "" : html`<br />Approved by ${approverName ?? approvedBy}`}`;
 }
 
 function renderAction({ action, status, replayed }: AuditEntry) {

@@ -19,6 +19,8 @@ export interface AppStore {
   find(userId: string, clientId: string): Promise<ConnectedApp | undefined>;
   get(connectionId: string): Promise<ConnectedApp | undefined>;
   list(userId: string): Promise<readonly ConnectedApp[]>;
+  /** Lists the connections of an organisation's people. */
+  listOfBusiness(businessId: string): Promise<readonly ConnectedApp[]>;
   /** Ends a connection of a person with all its tokens. Returns undefined if the person has no such connection. */
   end(userId: string, connectionId: string): Promise<ConnectedApp | undefined>;
   /** Deletes the oldest registered clients that no one has connected, except the `kept` newest. */

@@ -47,6 +47,12 @@ export function createAppStore({ read, transact }: Pick<Engine, "read" | "transa
       return rows.map(toConnectedApp);
     },
 
+    async listOfBusiness(businessId) {
+      const people = read.selectFrom("users").select("id").where("businessId", "=", businessId);
+      const rows = await select(read).where("consent.userId", "in", people).orderBy("consent.createdAt").execute();
+      return rows.map(toConnectedApp);
+    },
+
     end: (userId, connectionId) =>
       transact(async (db) => {
         const own = select(db).where("consent.userId", "=", userId).where("consent.id", "=", connectionId);

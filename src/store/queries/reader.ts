@@ -113,9 +113,9 @@ export class SqlReader implements Reader {
   pageAudit(
     { submissionId, programId, action, entityType }: AuditFilter,
     page: PageRequest,
-    { entityId, actorId, from, to }: AuditNarrowing = {},
+    { entityId, actorId, tokenId, from, to }: AuditNarrowing = {},
   ): Promise<PageOf<AuditEntry>> {
-    const filter = { submissionId, programId, action, entityType, actorId };
+    const filter = { submissionId, programId, action, entityType, actorId, tokenId };
     const occurredAt = from === undefined && to === undefined ? undefined : { gte: from, lte: to };
     const changesOnly = action === undefined;
     const sort = { column: "occurredAt", descending: true };

@@ -1,3 +1,4 @@
+import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
 import type { Privacy } from "../../contract/access/privacy.ts";
 import type { User } from "../../contract/access/roles.ts";
 import type { Token } from "../../contract/access/tokens.ts";
@@ -29,6 +30,7 @@ export interface EmbeddedAdmin {
   readonly pipeline: Pick<OperationPipeline, "execute">;
   readonly tokens: TokenAdmin;
   readonly listTokens: (businessId: string) => Promise<readonly Token[]>;
+  readonly listApps: (businessId: string) => Promise<readonly ConnectedApp[]>;
   readonly endpoints: Endpoints;
   readonly replay: Replay;
   readonly sendTestEvent: TestEventSender;

@@ -1,3 +1,4 @@
+import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
 import { roles, type User } from "../../contract/access/roles.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
 import { DateFrom } from "../../contract/definition/fields.ts";
@@ -13,14 +14,19 @@ const dayMs = 24 * 60 * 60 * 1000;
 export function addAuditRoutes(
   app: PeopleApp,
   people: PeopleServices,
-  { pipeline, listTokens }: EmbeddedAdmin,
+  { pipeline, listTokens, listApps }: EmbeddedAdmin,
   { listUsers }: AdminServices,
 ): void {
-  async function listActors({ businessId }: User) {
+  async function listActors({ businessId }: User, apps: readonly ConnectedApp[]) {
     const [users, tokens] = await Promise.all([listUsers(businessId), listTokens(businessId)]);
+    const names = new Map(users.map(({ userId, name }) => [userId, name || userId]));
     return [
-      ...users.map(({ userId, name }) => ({ value: userId, label: `${name || userId} (person)` })),
+      ...[...names].map(([value, name]) => ({ value, label: `${name} (person)` })),
       ...tokens.map(({ tokenId, name }) => ({ value: tokenId, label: `${name || tokenId} (token)` })),
+      ...apps.map(({ connectionId, name, userId }) => ({
+        value: connectionId,
+        label: `${name || connectionId} (app of ${names.get(userId)})`,
+      })),
     ];
   }
 
@@ -30,8 +36,12 @@ export function addAuditRoutes(
       const search = readSearch(context);
       const { action, actor, record, from, to } = search;
       const cursor = context.req.query("cursor");
+      const apps = await listApps(user.businessId);
+      const connection = apps.find(({ connectionId }) => connectionId === actor);
       const narrowing = {
-        actorId: actor || undefined,
+        // An app acts for the person who connected it.
+        actorId: connection?.userId ?? (actor || undefined),
+        tokenId: connection?.connectionId,
         entityId: record || undefined,
         from: parseDay(from)?.toISOString(),
         to: parseDay(to, dayMs - 1)?.toISOString(),
@@ -42,7 +52,7 @@ export function addAuditRoutes(
       const page = renderAuditPage({
         user,
         search,
-        actors: await listActors(user),
+        actors: await listActors(user, apps),
         entries: answer.ok ? (answer.data as readonly AuditEntry[]) : [],
         cursor: answer.ok ? answer.page?.lastEvaluatedKey : undefined,
         error: answer.ok ? undefined : answer.problem.message,

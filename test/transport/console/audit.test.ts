@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { BrowserSession, openAs } from "../../identity/browser-session.ts";
+import { allow, TestApp } from "../../identity/test-app.ts";
 import { type TestServer, test } from "../../support/servers/test-server.ts";
 
 async function changeProgram(server: TestServer, name = "Renamed") {
@@ -63,6 +64,27 @@ test("the audit continues on the next page, within the same search", async ({ se
   expect(countRows((await browser.open(path)).text)).toBe(1);
   const altered = await browser.open(path.replace("token.created", "token.revoked"));
   expect([altered.status, countRows(altered.text)]).toEqual([400, 0]);
+});
+
+test("the audit names the app with which a person acted, and narrows to it", async ({ server }) => {
+  const browser = await openAs(server);
+  const connect = async (name: string) => {
+    const app = new TestApp();
+    app.clientMetadata.client_name = name;
+    return app.connect(browser.origin, (asked) => allow(browser, asked, "read"));
+  };
+  const [planner] = [await connect("Planner"), await connect("Other")];
+  await planner.callTool({ name: "list_programs", arguments: {} });
+  await server.app.pipeline.flush();
+  const { text } = await browser.open("/audit?action=program.listed");
+  expect(text).toContain("With Planner (app of Olga Owner)");
+  const narrowTo = async (name: string) => {
+    const [, actor] = new RegExp(`<option value="(app_[^"]+)"[^>]*>${name}`).exec(text) ?? [];
+    return countRows((await browser.open(`/audit?action=program.listed&actor=${actor}`)).text);
+  };
+  expect([await narrowTo("Planner"), await narrowTo("Other")]).toEqual([1, 0]);
+  const other = await openAs(await server.other(), { email: "eve@example.org" });
+  expect((await other.open("/audit")).text).not.toContain("Planner");
 });
 
 test("the audit names the person who approved a change", async ({ server }) => {
