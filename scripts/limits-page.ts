@@ -46,6 +46,7 @@ import { ttlMs as confirmationTtlMs } from "../src/tools/confirmation/confirmati
 import { maxFileBytes } from "../src/transport/auth/gateway-keys.ts";
 import { fetchTimeoutMs, maxRemembered } from "../src/transport/auth/oauth-token-verifier.ts";
 import { maxUnknownPerMinute } from "../src/transport/auth/unknown-tokens.ts";
+import { maxSetUpFormBytes } from "../src/transport/console/set-up/set-up-text.ts";
 import { computeBodyPauseMs, maxWaitingBodies, smallBodyBytes } from "../src/transport/http/body.ts";
 import { slowClientAfterMs } from "../src/transport/http/concurrency-limiter.ts";
 import { maxAddresses, requestsPerMinute } from "../src/transport/http/invitations.ts";
@@ -157,6 +158,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Lifetime of the link for the first account", time(firstLinkHours * 3_600_000), "the next start prints another"],
     ["Messages of new approvals to one person", `one in ${time(noticeIntervalMs)}`, "the next message covers them"],
     ["A form's body", bytes(maxFormBytes), "413"],
+    ["A form with a programme's set-up", bytes(maxSetUpFormBytes), "413"],
   ],
   "HTTP, all callers together": [
     ["Open connections", set("maxConnections", count), "the server closes a further connection at once"],

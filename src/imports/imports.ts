@@ -1,23 +1,20 @@
-import { type Issue, Problem } from "../contract/errors.ts";
 import type { PeopleKind } from "../contract/set-up/people.ts";
 import { configLimits, type ProgramConfig } from "../contract/set-up/program-config.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createId } from "../lib/ids.ts";
-import { commandLine, withAudit } from "../pipeline/audit/with-audit.ts";
+import { commandLine } from "../pipeline/audit/with-audit.ts";
 import { loadWritableProgram } from "../service/guards.ts";
 import { loadActivePersonSchema } from "../service/persons/lookup.ts";
 import { applyProgramConfig, type SetUpResult } from "../service/set-up/apply.ts";
 import { describeProgram } from "../service/set-up/describe.ts";
-import type { Author, ChangeContext } from "../store/handler-context.ts";
-import type { PipelineTransaction, Store } from "../store/port.ts";
+import type { ChangeContext } from "../store/handler-context.ts";
+import type { Store } from "../store/port.ts";
+import { createRunChange } from "./audited-change.ts";
 import { parsePeople } from "./parse-people.ts";
 import { createApplicantReader, createPersonReader, type PeopleReport, type RowReader, saveRows } from "./people.ts";
 
 export interface ImportOptions {
   /** Makes the changes and rolls them back, to report what an import would do. */
   readonly dryRun: boolean;
-  /** Default: the operator on the command line. */
-  readonly author?: Author;
 }
 
 export interface PeopleOptions extends ImportOptions {
@@ -45,33 +42,16 @@ export interface Imports {
 }
 
 export function createImports(store: Store, clock: Clock): Imports {
-  async function change<R>(
-    businessId: string,
-    action: string,
-    { dryRun, author = commandLine }: ImportOptions,
-    work: (context: ChangeContext, transaction: PipelineTransaction) => Promise<R>,
-  ): Promise<R> {
-    const now = clock.now();
-    const rollback = new RollbackSignal<R>();
-    try {
-      return await withAudit(store, { ...author, businessId, action, now }, async (transaction, emit) => {
-        const context = { store: transaction, now: now.toISOString(), newId: createId, emit };
-        rollback.result = await work(context, transaction);
-        if (dryRun) throw rollback;
-        return rollback.result;
-      });
-    } catch (error) {
-      if (error === rollback && rollback.result !== undefined) return rollback.result;
-      throw error;
-    }
-  }
-
+  const runChange = createRunChange(store, clock);
   return {
-    applyConfig: (businessId, config, options) =>
-      change(businessId, "program.imported", options, (context) => applyProgramConfig(context, config)),
+    applyConfig: (businessId, config, { dryRun }) =>
+      runChange({ businessId, action: "program.imported", author: commandLine, dryRun }, (context) =>
+        applyProgramConfig(context, config),
+      ),
     savePeople: (businessId, text, options) => {
       const action = options.kind === "persons" ? "person.imported" : "applicant.imported";
-      return change(businessId, action, options, async (context, transaction) => {
+      const { dryRun } = options;
+      return runChange({ businessId, action, author: commandLine, dryRun }, async (context, transaction) => {
         const reader = await createReader(context, options);
         const table = parsePeople(text, [...reader.paths.keys()], options.renamed);
         return saveRows(context, transaction, table, reader, options.skipInvalid);
@@ -87,15 +67,4 @@ async function createReader({ store }: ChangeContext, options: PeopleOptions): P
   await loadWritableProgram(store, programId);
   const tracks = await store.find("tracks", { where: { programId } }, { limit: configLimits.tracks });
   return createApplicantReader(tracks, track);
-}
-
-/** Rolls back the transaction of a dry run and carries its result out. */
-class RollbackSignal<R> extends Error {
-  result: R | undefined;
-}
-
-/** Returns the issues of a refused change, or undefined for other errors. */
-export function listIssues(error: unknown): readonly Issue[] | undefined {
-  if (!(error instanceof Problem) || error.code !== "validation_failed") return undefined;
-  return error.details?.["issues"] as readonly Issue[] | undefined;
 }

@@ -1,11 +1,6 @@
-import type { Issue } from "../contract/errors.ts";
+import { type Issue, Problem } from "../contract/errors.ts";
+import type { Mistake } from "../contract/set-up/set-up-plan.ts";
 import { toHeaderLine } from "../lib/http/header-line.ts";
-
-/** A mistake in a file that is imported, at a line and a column, both from 1. */
-export interface Mistake extends Issue {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** Mistakes that are listed; a hostile file could have a million. */
 const maxListedMistakes = 100;
@@ -31,4 +26,10 @@ export function formatMistakes(mistakes: readonly Mistake[]): string {
   const rest = mistakes.length - listed.length;
   const more = rest > 0 ? [`and ${rest} more`] : [];
   return [...listed, ...more].map((text) => `  ${toHeaderLine(text)}`).join("\n");
+}
+
+/** Returns the issues of a refused change, or undefined for other errors. */
+export function listIssues(error: unknown): readonly Issue[] | undefined {
+  if (!(error instanceof Problem) || error.code !== "validation_failed") return undefined;
+  return error.details?.["issues"] as readonly Issue[] | undefined;
 }

@@ -15,10 +15,11 @@ import { type AnySchema, getFields, getRowSchema, unwrap } from "../contract/def
 import { findUnstorable } from "../contract/definition/storable.ts";
 import type { Issue } from "../contract/errors.ts";
 import { configLimits, ProgramConfig } from "../contract/set-up/program-config.ts";
+import type { Mistake } from "../contract/set-up/set-up-plan.ts";
 import { suggestWord } from "../lib/did-you-mean.ts";
 import { isObject } from "../lib/is-object.ts";
 import { checkReferences } from "./check-references.ts";
-import { InvalidImport, type Mistake } from "./mistakes.ts";
+import { InvalidImport } from "./mistakes.ts";
 
 /** A valid file, and the places of its values. */
 export interface ParsedConfig {

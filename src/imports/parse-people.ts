@@ -1,7 +1,8 @@
 import { CsvError, parse } from "csv-parse/sync";
 import { peopleLimits } from "../contract/set-up/people.ts";
+import type { Mistake } from "../contract/set-up/set-up-plan.ts";
 import { suggestWord } from "../lib/did-you-mean.ts";
-import { InvalidImport, type Mistake } from "./mistakes.ts";
+import { InvalidImport } from "./mistakes.ts";
 
 /** A row of a file: its values by the columns that they fill. Empty values are left out. */
 export interface PeopleRow {

@@ -6,11 +6,12 @@ import type { Input } from "../contract/index.ts";
 import { create_person, type PersonField } from "../contract/persons.ts";
 import type { Track } from "../contract/programs.ts";
 import { type PeopleResult, peopleColumns, type RowOutcome } from "../contract/set-up/people.ts";
+import type { Mistake } from "../contract/set-up/set-up-plan.ts";
 import { suggestWord } from "../lib/did-you-mean.ts";
 import { type SavedRow, saveApplicant, savePerson } from "../service/set-up/people.ts";
 import type { ChangeContext } from "../store/handler-context.ts";
 import type { PipelineTransaction } from "../store/port.ts";
-import { InvalidImport, type Mistake } from "./mistakes.ts";
+import { InvalidImport } from "./mistakes.ts";
 import type { PeopleRow, PeopleTable } from "./parse-people.ts";
 
 /** Saves one row. The paths of its issues are those of arguments. */

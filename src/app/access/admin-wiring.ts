@@ -57,6 +57,10 @@ function connectEmbeddedAdmin(
       };
       await store.appendAccess([createAccessEntry(call, 200)]);
     },
+    async loadSetUpEditor() {
+      const { createSetUpEditor } = await import("../../imports/set-up.ts");
+      return createSetUpEditor(store, clock);
+    },
     mail: portalServices.mailAdmin,
     async pageMail(businessId, status, page) {
       const { rows, ...rest } = await store

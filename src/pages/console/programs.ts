@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { User } from "../../contract/access/roles.ts";
+import { type Role, roles, type User } from "../../contract/access/roles.ts";
 import type { Problem } from "../../contract/errors.ts";
 import type { Program } from "../../contract/programs.ts";
 import type { OpenWork } from "../../contract/workflows/open-work.ts";
@@ -13,13 +13,14 @@ import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } fr
 
 export const programsPath = "/programmes";
 
-/** The pages of a programme. */
+/** The pages of a programme, with the roles that may open them if not every role may. */
 const programPages = [
-  { name: "", label: "Overview" },
-  { name: "/submissions", label: "Submissions" },
-  { name: "/reviewers", label: "Reviewers" },
-  { name: "/scores", label: "Scores" },
-] as const;
+  { name: "", label: "Overview", roles },
+  { name: "/submissions", label: "Submissions", roles },
+  { name: "/reviewers", label: "Reviewers", roles },
+  { name: "/scores", label: "Scores", roles },
+  { name: "/set-up", label: "Set-up", roles: ["owner"] },
+] as const satisfies readonly { readonly name: string; readonly label: string; readonly roles: readonly Role[] }[];
 type ProgramPageName = (typeof programPages)[number]["name"];
 
 /** A page of a list. */
@@ -33,7 +34,8 @@ export interface ListPage<Row> {
 export function renderProgramsPage(user: User, { rows, next }: ListPage<Program>) {
   return renderPage(
     "Programmes",
-    html`${renderRecords(createProgramTable(rows))}${renderNextPage(programsPath, {}, next)}`,
+    html`${user.role === "owner" ? html`<p><a class="button" href="${programsPath}/new">New programme</a></p>` : ""}
+    ${renderRecords(createProgramTable(rows))}${renderNextPage(programsPath, {}, next)}`,
     { user, section: programsPath },
   );
 }
@@ -58,7 +60,12 @@ function createProgramTable(rows: readonly Program[]): RecordTable<Program> {
 }
 
 /** Renders a page of a programme, with the way to its other pages. */
-export function renderProgramPage(user: User, program: Program, name: ProgramPageName, content: unknown) {
+export function renderProgramPage(
+  user: User,
+  program: Pick<Program, "programId" | "name">,
+  name: ProgramPageName,
+  content: unknown,
+) {
   const base = `${programsPath}/${program.programId}`;
   const current = programPages.find((page) => page.name === name);
   const title = name === "" ? program.name : `${program.name}: ${current?.label.toLowerCase()}`;
@@ -66,7 +73,7 @@ export function renderProgramPage(user: User, program: Program, name: ProgramPag
     title,
     html`<nav class="tabs" aria-label="Programme">
         <ul>
-          ${programPages.map(
+          ${listPages(user).map(
             (page) =>
               html`<li>
                 <a href="${base}${page.name}" ${page === current ? html`aria-current="page"` : ""}>${page.label}</a>
@@ -77,6 +84,10 @@ export function renderProgramPage(user: User, program: Program, name: ProgramPag
       ${content}`,
     { user, section: programsPath },
   );
+}
+
+function listPages({ role }: User) {
+  return programPages.filter((page) => page.roles.some((each) => each === role));
 }
 
 export type ReadResult<Data> =

@@ -30,7 +30,7 @@ export function renderRemotePage(user: User, section: SectionPath) {
 /** Explains why the console shows no records. */
 export const remoteNote = html`<p>
   This server works with the records of another service. The console shows approvals; open that service to see its
-  programmes.
+  programmes and to set them up.
 </p>`;
 
 /** Renders what a workflow's answer lacks. */

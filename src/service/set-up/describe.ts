@@ -15,12 +15,21 @@ import { getOrThrow } from "../guards.ts";
 import { loadActivePersonSchema } from "../persons/lookup.ts";
 import { toCriterionConfigs, toFieldConfigs } from "./versions.ts";
 
+export interface DescribeOptions {
+  /** Names the version of every form and rubric. Default: only where a programme uses several versions of one. */
+  readonly numbersVersions?: boolean;
+}
+
 /**
  * Describes a programme with its tracks, rounds, forms, rubrics and reviewers, and the organisation's fields of
  * persons. Values that nobody set are left out.
  * @throws Problem `not_found`; `validation_failed` for a programme that a file cannot describe
  */
-export async function describeProgram(store: Reader, programId: string): Promise<ProgramConfig> {
+export async function describeProgram(
+  store: Reader,
+  programId: string,
+  { numbersVersions = false }: DescribeOptions = {},
+): Promise<ProgramConfig> {
   const program = await getOrThrow(store, "programs", programId);
   const limit = configLimits.tracks + 1;
   const tracks = await store.find("tracks", { where: { programId } }, { limit, orderBy: "order" });
@@ -38,9 +47,13 @@ export async function describeProgram(store: Reader, programId: string): Promise
     { limit: configLimits.reviewers + 1, orderBy: "email" },
   );
   const roundsByTrack = Map.groupBy(rounds, ({ trackId }) => trackId);
+  const labelVersion = createVersionLabel(numbersVersions);
   const described = dropEmpty({
     program: describeSettings(program, forms),
-    tracks: tracks.map((track) => describeTrack(track, roundsByTrack.get(track.trackId) ?? [], forms, rubrics)),
+    tracks: tracks.map((track) => ({
+      ...describeTrack(track, forms, labelVersion),
+      rounds: (roundsByTrack.get(track.trackId) ?? []).map((round) => describeRound(round, rubrics, labelVersion)),
+    })),
     forms: forms.map((form) => ({
       ...labelVersion(form, form.schemaVersion, forms),
       fields: toFieldConfigs(form.fields),
@@ -87,10 +100,15 @@ function compareTexts(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Returns the name, with the version if the programme uses several versions of that name. */
-function labelVersion(row: { readonly name: string }, version: number, all: readonly { readonly name: string }[]) {
-  const { name } = row;
-  return { name, version: all.filter((each) => each.name === name).length > 1 ? version : undefined };
+type Named = { readonly name: string };
+type LabelVersion = ReturnType<typeof createVersionLabel>;
+
+/** Creates a function that returns a name, with the version where it is needed. */
+function createVersionLabel(numbersVersions: boolean) {
+  return ({ name }: Named, version: number, all: readonly Named[]) => ({
+    name,
+    version: numbersVersions || all.filter((each) => each.name === name).length > 1 ? version : undefined,
+  });
 }
 
 function describeSettings(program: Program, forms: readonly Schema[]) {
@@ -106,10 +124,9 @@ function describeSettings(program: Program, forms: readonly Schema[]) {
 
 function describeTrack(
   track: Track,
-  rounds: readonly Round[],
   forms: readonly Schema[],
-  rubrics: readonly Rubric[],
-): Partial<TrackConfig> {
+  labelVersion: LabelVersion,
+): Omit<TrackConfig, "rounds"> {
   const { schemaId, schemaVersion } = track;
   const form = forms.find((each) => each.schemaId === schemaId && each.schemaVersion === schemaVersion);
   const label = form && labelVersion(form, schemaVersion, forms);
@@ -118,11 +135,10 @@ function describeTrack(
     form: label?.name ?? "",
     formVersion: label?.version,
     ...pickKeys(track, "intakeOpen", "intakeOpenDate", "intakeCloseDate", "feeAmountMinor", "currency", "branding"),
-    rounds: rounds.map((round) => describeRound(round, rubrics)),
   };
 }
 
-function describeRound(round: Round, rubrics: readonly Rubric[]): RoundConfig {
+function describeRound(round: Round, rubrics: readonly Rubric[], labelVersion: LabelVersion): RoundConfig {
   const { rubricId, rubricVersion } = round;
   const rubric = rubrics.find((each) => each.rubricId === rubricId && each.rubricVersion === rubricVersion);
   const label = rubric && labelVersion(rubric, rubricVersion, rubrics);

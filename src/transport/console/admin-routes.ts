@@ -5,6 +5,7 @@ import { addAuditRoutes } from "./audit-routes.ts";
 import { addExportRoutes } from "./export-routes.ts";
 import { addMailRoutes } from "./mail-routes.ts";
 import { addReferenceRoutes } from "./reference-routes.ts";
+import { addSetUpRoutes } from "./set-up/set-up-routes.ts";
 import { addWebhookRoutes } from "./webhook-routes.ts";
 
 /** The paths of these pages. */
@@ -16,6 +17,7 @@ export function addAdminRoutes(app: PeopleApp, people: PeopleServices, admin: Ad
   const { embedded } = admin;
   if (!embedded) return;
   addAuditRoutes(app, people, embedded, admin);
+  addSetUpRoutes(app, { people, loadEditor: embedded.loadSetUpEditor, recordAct: embedded.recordAct }, admin.clock);
   addWebhookRoutes(app, people, { ...embedded, clock: admin.clock });
   addMailRoutes(app, people, embedded);
   addExportRoutes(app, people, embedded);

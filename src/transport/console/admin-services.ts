@@ -5,6 +5,7 @@ import type { Token } from "../../contract/access/tokens.ts";
 import type { PageOf } from "../../contract/definition/operation.ts";
 import type { EmailSend } from "../../contract/emails.ts";
 import type { LoggedEvent } from "../../contract/event-log.ts";
+import type { SetUpEditor } from "../../imports/set-up.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { MailAdmin } from "../../mail/mail-admin.ts";
 import type { ListedExport } from "../../pages/console/integrations/exports.ts";
@@ -38,6 +39,8 @@ export interface EmbeddedAdmin {
   readonly findEvent: (businessId: string, eventId: string) => Promise<LoggedEvent | undefined>;
   /** Records an act that changes no record, in the name of the person. */
   readonly recordAct: (user: User, act: `${string}.${string}`, entityId: string) => Promise<void>;
+  /** Loads the part that sets programmes up, on first use. */
+  readonly loadSetUpEditor: () => Promise<SetUpEditor>;
   readonly mail: MailAdmin;
   readonly pageMail: (businessId: string, status: EmailSend["status"], page: PageRequest) => Promise<PageOf<EmailSend>>;
   readonly findExport: (

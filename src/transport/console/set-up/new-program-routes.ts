@@ -1,0 +1,69 @@
+import * as z from "zod";
+import type { User } from "../../../contract/access/roles.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import {
+  type NewProgramForm,
+  newProgramPath,
+  renderNewProgramPage,
+} from "../../../pages/console/set-up/new-program.ts";
+import type { PageContext, PeopleApp } from "../../people/browser-request.ts";
+import { readForm } from "../../people/forms.ts";
+import { requireRole } from "../person-page.ts";
+import { addSetUpChecks, answerText, readTextForm, type SetUpServices } from "./set-up-text.ts";
+
+const newTarget = { target: {}, path: newProgramPath } as const;
+
+const Settings = z.object({
+  name: z.string().trim().min(1).max(200),
+  year: z.coerce.number().int().min(1900).max(3000),
+  opensOn: z.iso.date(),
+});
+
+/** Adds the pages on which owners make a new programme. */
+export function addNewProgramRoutes(app: PeopleApp, services: SetUpServices, clock: Clock): void {
+  const { people, loadEditor } = services;
+  addSetUpChecks(app, people, newProgramPath);
+
+  async function show(context: PageContext, user: User, form: NewProgramForm, error?: string): Promise<Response> {
+    const programs = await (await loadEditor()).listPrograms(user.businessId);
+    return context.html(renderNewProgramPage({ user, programs, form, error }), error === undefined ? 200 : 422);
+  }
+
+  const createBlank = (like = ""): NewProgramForm => {
+    const today = clock.now().toISOString().slice(0, 10);
+    return { like, name: "", year: today.slice(0, 4), opensOn: today };
+  };
+
+  app.get(
+    newProgramPath,
+    requireRole(people, ["owner"], (context, user) => show(context, user, createBlank(context.req.query("like")))),
+  );
+
+  app.post(
+    `${newProgramPath}/like`,
+    requireRole(people, ["owner"], async (context, user) => {
+      const form = await readForm(context, ["like", "name", "year", "opensOn"]);
+      const settings = Settings.safeParse(form);
+      if (!settings.success) {
+        return show(context, user, form, "Give a name, a year between 1900 and 3000, and an opening date.");
+      }
+      const text = await (await loadEditor()).draftProgram(user.businessId, form.like || undefined, settings.data);
+      return answerText(services, context, user, { ...newTarget, text, dryRun: true });
+    }),
+  );
+
+  for (const [name, field, dryRun] of [
+    ["file", "file", true],
+    ["preview", "text", true],
+    ["apply", "text", false],
+  ] as const) {
+    app.post(
+      `${newProgramPath}/${name}`,
+      requireRole(people, ["owner"], async (context, user) => {
+        const form = await readTextForm(context, field);
+        if (!form) return show(context, user, createBlank(), "Choose a file of UTF-8 text that is not empty.");
+        return answerText(services, context, user, { ...newTarget, text: form.text, dryRun });
+      }),
+    );
+  }
+}

@@ -1,0 +1,78 @@
+import type { User } from "../../../contract/access/roles.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { formatSetUpPath, renderSetUpPage } from "../../../pages/console/set-up/overview.ts";
+import type { PageContext, PeopleApp } from "../../people/browser-request.ts";
+import type { EmbeddedAdmin } from "../admin-services.ts";
+import { requireRole } from "../person-page.ts";
+import { addNewProgramRoutes } from "./new-program-routes.ts";
+import { addSetUpChecks, answerText, readTextForm, type SetUpServices } from "./set-up-text.ts";
+
+/** What the page says after a change. */
+const outcomes: Readonly<Record<string, string>> = {
+  created: "The programme is made. Applications arrive while the intake of a track is open.",
+  changed: "The set-up is changed.",
+};
+
+const setUpPath = "/programmes/:programId/set-up";
+
+/** Adds the pages on which owners make programmes and change their set-up. */
+export function addSetUpRoutes(
+  app: PeopleApp,
+  services: SetUpServices & Pick<EmbeddedAdmin, "recordAct">,
+  clock: Clock,
+): void {
+  const { people, loadEditor, recordAct } = services;
+  addNewProgramRoutes(app, services, clock);
+  addSetUpChecks(app, people, setUpPath);
+
+  app.get(
+    setUpPath,
+    requireRole(people, ["owner"], async (context, user) => {
+      const { editor, setUp } = await openSetUp(services, context, user);
+      const text = await editor.exportText(user.businessId, setUp.programId, false);
+      const done = outcomes[context.req.query("done") ?? ""];
+      return context.html(renderSetUpPage({ user, setUp, text, done }));
+    }),
+  );
+
+  app.get(
+    `${setUpPath}/programme.yaml`,
+    requireRole(people, ["owner"], async (context, user) => {
+      const programId = context.req.param("programId") ?? "";
+      // The addresses of reviewers are sensitive.
+      const text = await (await loadEditor()).exportText(user.businessId, programId, user.seesSensitive);
+      await recordAct(user, "program.exported", programId);
+      const disposition = 'attachment; filename="programme.yaml"';
+      return context.body(text, 200, {
+        "content-type": "application/yaml; charset=utf-8",
+        "content-disposition": disposition,
+      });
+    }),
+  );
+
+  for (const [name, field, dryRun] of [
+    ["file", "file", true],
+    ["preview", "text", true],
+    ["apply", "text", false],
+  ] as const) {
+    app.post(
+      `${setUpPath}/${name}`,
+      requireRole(people, ["owner"], async (context, user) => {
+        const { setUp } = await openSetUp(services, context, user);
+        const { programId, config } = setUp;
+        const path = formatSetUpPath(programId);
+        const form = await readTextForm(context, field);
+        if (!form) return context.redirect(path, 303);
+        const { text, revision } = form;
+        const target = { programId, revision };
+        return answerText(services, context, user, { target, path, program: config.program.name, text, dryRun });
+      }),
+    );
+  }
+}
+
+/** @throws Problem `not_found` for a programme of another organisation */
+async function openSetUp({ loadEditor }: SetUpServices, context: PageContext, { businessId }: User) {
+  const editor = await loadEditor();
+  return { editor, setUp: await editor.describe(businessId, context.req.param("programId") ?? "") };
+}
