@@ -11,9 +11,11 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const input = { main: "src/main.ts", "batch-thread": "src/store/sqlite/batch-thread.ts" };
 
 /** Modules that export plain data, which is computed at build time. */
-const workedOut = ["src/contract/definition/operation-summaries.ts", "src/tools/catalog/tool-catalog.ts"].map((file) =>
-  join(root, file),
-);
+const workedOut = [
+  "src/contract/definition/operation-summaries.ts",
+  "src/tools/catalog/data-schemas.ts",
+  "src/tools/catalog/tool-catalog.ts",
+].map((file) => join(root, file));
 
 /**
  * Bundles the program with its dependencies into an emptied folder: `main.js`, the chunks that are loaded on demand,

@@ -45,7 +45,7 @@ A write without \`select\` answers with the record's id, state and version, what
 
 \`get_submission_reviews_summary\` adds what the interface's summary lacks: \`n\`, \`mean\`, \`median\`, \`lowest\` and \`highest\` of \`weightedTotal\`, of \`plainTotal\` and of each criterion, with its label. It reads the reviews and, with \`rubrics:read\`, the rubric for that.
 
-A result is a table for lists and JSON for records, with a table for each list of records in them. A field of an object is a column of its own, such as \`fields.title\`. It has the same data as structured content (\`PROGRAMME_RESULTS\`). Its data has at most \`PROGRAMME_RESULT_BYTES\`. A longer list is truncated between rows and has a cursor for the next row. \`notes\` describe what was truncated or omitted, and arguments that were coerced.
+A result is a table for lists and JSON for records, with a table for each list of records in them. A field of an object is a column of its own, such as \`fields.title\`. It has the same data as structured content (\`PROGRAMME_RESULTS\`). With \`structured\` alone, the output schema of each tool shows every field ([decision](decisions/0011-output-schemas.md)). Its data has at most \`PROGRAMME_RESULT_BYTES\`. A longer list is truncated between rows and has a cursor for the next row. \`notes\` describe what was truncated or omitted, and arguments that were coerced.
 
 \`select\`, \`includePersonFieldIds\` and writes take form fields and custom fields by key or label as well as by id, as in \`fields.requested_amount\`. The tool reads the schema for that if a name is not an id, which needs \`schemas:read\` or \`person-fields:read\`.
 

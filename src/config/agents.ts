@@ -80,7 +80,7 @@ export const agentSettings = {
     option: "--results <form>",
     type: createChoiceType(["both", "text", "structured"]),
     default: "both",
-    help: "The form of tool results: `text`, `structured` content, or `both`. If the client gives both to its model, one of them is enough.",
+    help: "The form of tool results: `text`, `structured` content, or `both`. If the client gives both to its model, one of them is enough. With `structured`, output schemas show every field, for clients that generate code from them.",
     commands: serving,
   },
   resultBytes: {

@@ -37,6 +37,35 @@ describe("the tools", () => {
     }
   });
 
+  test("with structured results alone, declare every field that they return", async () => {
+    const { server, close } = await openTestServer({ PROGRAMME_RESULTS: "structured", PROGRAMME_CONFIRM: "off" });
+    onTestFinished(close);
+    const { inputs } = await buildMatrixData(server);
+    const { submissionId } = inputs.get_submission as { submissionId: string };
+    const { programId, roundId } = await server.seed.round();
+    const calls: Readonly<Record<string, object>> = {
+      ...inputs,
+      get_submission_brief: { submissionId },
+      get_review_progress: { programId, roundId },
+      get_history: { submissionId },
+      list_open_work: { programId },
+    };
+    const client = await connect(server, await server.token());
+    const schemas = new Map((await client.list()).map(({ name, outputSchema }) => [name, outputSchema]));
+    const ajv = new Ajv2020({ strict: false });
+    for (const [name, input] of Object.entries(calls)) {
+      const result = await client.call(name as (typeof operationNames)[number], { ...input, select: "*" });
+      expect(result.isError, `${name} ${JSON.stringify(result.content)}`).toBeFalsy();
+      const schema = schemas.get(name) as { properties: { data: object } };
+      const validate = ajv.compile(closeObjects(schema) as object);
+      validate(result.structuredContent);
+      expect(validate.errors, name).toBeNull();
+      expect(Object.keys(closeObjects(schema.properties.data)), name).toContain("type");
+    }
+    const hidden = new Ajv2020({ strict: false }).compile(schemas.get("get_program") as object);
+    expect(hidden({ data: { name: 1 } })).toBe(false);
+  });
+
   test.each(Object.keys(clients))("ask as their output schemas say, a client of %s", async (revision) => {
     const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask" });
     onTestFinished(close);
@@ -55,3 +84,14 @@ describe("the tools", () => {
     }
   });
 });
+
+/** Returns a schema whose objects with declared properties accept no others. */
+function closeObjects(schema: unknown): object {
+  if (Array.isArray(schema)) return schema.map((each) => (typeof each === "object" ? closeObjects(each) : each));
+  const entries = Object.entries(schema as object).map(([key, value]) => [
+    key,
+    typeof value === "object" && value !== null ? closeObjects(value) : value,
+  ]);
+  const closed = Object.fromEntries(entries);
+  return "type" in closed && "properties" in closed ? { ...closed, additionalProperties: false } : closed;
+}

@@ -47,7 +47,7 @@ describe("a start over stdio", () => {
   test("does not create the contract's schemas before it lists its tools", async () => {
     const start = await readFile(join(dist, "start.js"), "utf8");
     const modules = [...start.matchAll(/^\/\/ src\/(\S+)$/gm)].map((match) => match[1] as string);
-    expect(modules).toContain("tools/catalog/tool-catalog.ts");
+    expect(modules).toContain("tools/catalog/data-schemas.ts");
     expect(modules).not.toContain("contract/submissions.ts");
     expect(modules).not.toContain("contract/definition/workflow.ts");
     expect(modules).not.toContain("tools/catalog/schema.ts");

@@ -201,6 +201,18 @@ describe("search mode", () => {
     expect(described).toEqual({ name, title, description, inputSchema });
   });
 
+  test("describes a tool's output as the full list does, if results are structured alone", async () => {
+    const results = { PROGRAMME_RESULTS: "structured" };
+    const { agent } = await openSetup({ ...search, ...results });
+    const full = await (await openSetup(results)).agent.list();
+    for (const name of ["list_submissions", "get_connection"]) {
+      const described = JSON.parse(textOf(await agent.call("describe_tool", { name })));
+      const { outputSchema } = full.find((tool) => tool.name === name) ?? {};
+      expect(outputSchema).toBeDefined();
+      expect(described.outputSchema).toEqual(outputSchema);
+    }
+  });
+
   test("applies argument coercion, scopes and validation to its calls", async () => {
     const { server, agent } = await openSetup(search, ["submissions:read"]);
     const { submissionId } = await server.seed.submission({});

@@ -3,6 +3,8 @@ import type { Scope } from "../../contract/access/scopes.ts";
 import { operationSummaries } from "../../contract/definition/operation-summaries.ts";
 import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
+import { dataSchemas } from "./data-schemas.ts";
+import { isOwnToolName } from "./own-tools.ts";
 import { listOfferedTools, listOwnTools } from "./tool-availability.ts";
 import { annotations, listing, type ToolName } from "./tool-catalog.ts";
 
@@ -20,11 +22,30 @@ const textOnly: ReadonlyMap<ToolName, Tool> = new Map(
   }),
 );
 
+/**
+ * Tools whose output schema has the fields of `data`, for hosts that generate code from it: see
+ * docs/decisions/0011-output-schemas.md.
+ */
+const typed: ReadonlyMap<ToolName, Tool> = new Map(toolNames.map((name) => [name, addDataSchema(name)]));
+
+function addDataSchema(name: ToolName): Tool {
+  const tool = listing[name];
+  if (isOwnToolName(name) || !tool.outputSchema) return tool;
+  const properties = { ...(tool.outputSchema["properties"] as object), data: dataSchemas[name] };
+  return { ...tool, outputSchema: { ...tool.outputSchema, properties } };
+}
+
+const toolsByForm: Readonly<Record<ToolSettings["results"], ReadonlyMap<ToolName, Tool>>> = {
+  both: new Map(toolNames.map((name) => [name, listing[name]])),
+  text: textOnly,
+  structured: typed,
+};
+
 /** Lists the definitions of tools that a token with these scopes can use, always in the same order. */
 export function listToolDefinitions(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
   const offered = listOfferedTools(settings, scopes);
   const names: readonly ToolName[] = [...offered, ...listOwnTools(settings, offered)];
-  const tools = names.map((name) => (settings.results === "text" ? (textOnly.get(name) as Tool) : listing[name]));
+  const tools = names.map((name) => toolsByForm[settings.results].get(name) as Tool);
   if (!offered.every(isReadOnly)) return tools;
   return tools.map((tool) => (tool.name === "run_batch" ? { ...tool, annotations: annotations.read } : tool));
 }
@@ -39,6 +60,12 @@ export type ToolDefinition = Pick<Tool, "name" | "title" | "description" | "inpu
 export function getToolDefinition(name: ToolName): ToolDefinition {
   const { title, description, inputSchema } = listing[name];
   return { name, title, description, inputSchema };
+}
+
+/** Returns what `describe_tool` shows: the definition, and the output schema for hosts that generate code. */
+export function describeToolDefinition(name: ToolName, { results }: ToolSettings): ToolDefinition {
+  const { outputSchema } = toolsByForm[results].get(name) as Tool;
+  return { ...getToolDefinition(name), ...(results === "structured" && { outputSchema }) };
 }
 
 export function isToolName(name: string): name is ToolName {

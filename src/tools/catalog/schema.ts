@@ -6,7 +6,7 @@ import { getToolArguments, Select } from "./tool-options.ts";
 
 /** The part of JSON Schema that this module uses. */
 export interface JsonSchema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly [keyword: string]: unknown;

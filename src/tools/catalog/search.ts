@@ -11,7 +11,7 @@ import { instrumentCall, type ToolResult } from "../instrumented-call.ts";
 import { parseArguments } from "../parse-arguments.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
 import type { ToolSettings } from "../settings.ts";
-import { getToolDefinition, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
+import { describeToolDefinition, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
 import { ownTools } from "./own-tool-definitions.ts";
 import { isOwnToolName } from "./own-tools.ts";
 import { listOfferedTools, listOwnTools, requireOffered } from "./tool-availability.ts";
@@ -109,7 +109,7 @@ async function callNamed(session: ToolSession, context: ToolContext, rawArgs: Ar
 /** @throws Problem `tool_not_offered` */
 function describeTool({ settings }: ToolSession, tool: ToolName): CallToolResult {
   if (!isOwnToolName(tool)) requireOffered(settings, tool);
-  return { content: [{ type: "text", text: JSON.stringify(getToolDefinition(tool)) }] };
+  return { content: [{ type: "text", text: JSON.stringify(describeToolDefinition(tool, settings)) }] };
 }
 
 function checkArguments(name: SearchToolName, rawArgs: Args): Args {

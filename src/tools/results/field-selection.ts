@@ -1,3 +1,4 @@
+import type * as z from "zod";
 import {
   type AnySchema,
   type Fields,
@@ -12,13 +13,18 @@ import { findNearNames } from "../../lib/did-you-mean.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** Data of tools that return more than their operation. */
-const extendedData: Partial<Readonly<Record<CallName, AnySchema>>> = {
+const extendedData: Partial<Readonly<Record<CallName, z.ZodType>>> = {
   get_submission_reviews_summary: LabelledReviewsSummary,
 };
 
+/** Returns the schema of a tool's `data`. */
+export function getDataSchema(name: CallName): z.ZodType {
+  return extendedData[name] ?? operations[name].data;
+}
+
 /** Returns the schema of the record that a tool returns, alone or in a list. */
 export function getRecordSchema(name: CallName): AnySchema {
-  return getRowSchema(extendedData[name] ?? operations[name].data);
+  return getRowSchema(getDataSchema(name));
 }
 
 /** Returns the names of a record's fields; none for data without declared fields. */
