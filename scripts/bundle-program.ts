@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { type Plugin, rolldown } from "rolldown";
-import { licencesOf } from "./licences.ts";
+import { listPackageFolders, renderLicences } from "./licences.ts";
+import { renderSbom } from "./sbom.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -19,7 +20,7 @@ const workedOut = [
 
 /**
  * Bundles the program with its dependencies into an emptied folder: `main.js`, the chunks that are loaded on demand,
- * and the licences of the dependencies.
+ * the licences of the dependencies, and the bill of materials.
  */
 export async function bundleProgram(folder: string): Promise<void> {
   const bundle = await rolldown({
@@ -60,10 +61,11 @@ export async function bundleProgram(folder: string): Promise<void> {
     // Names and lines are kept for stack traces, and because some packages compare class names of errors.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
   });
-  const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  const packages = listPackageFolders(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])));
   // Files for browsers, which `pages/assets.ts` reads beside itself.
   cpSync(join(root, "src/pages/assets"), join(folder, "assets"), { recursive: true });
-  writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), licencesOf(modules));
+  writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), renderLicences(packages));
+  writeFileSync(join(folder, "sbom.cdx.json"), renderSbom(root, packages));
 }
 
 const dataModules: Plugin = {

@@ -24,14 +24,20 @@ interface PackageJson {
 const rule = "-".repeat(80);
 
 /**
- * Returns the licences of all packages that these files belong to, as one text.
+ * Returns the folders of all packages that these files belong to, sorted.
  * @param files - paths of modules; those outside `node_modules` are our own
- * @throws Error for a package with another licence, or without one
  */
-export function licencesOf(files: Iterable<string>): string {
-  const roots = new Set([...files].map(packageRoot).filter((root) => root !== undefined));
+export function listPackageFolders(files: Iterable<string>): string[] {
+  return [...new Set([...files].map(packageRoot).filter((root) => root !== undefined))].sort();
+}
+
+/**
+ * Returns the licences of packages as one text.
+ * @throws Error for a package with a licence that is not in the list, or without one
+ */
+export function renderLicences(packageFolders: readonly string[]): string {
   const titles = new Map<string, string[]>();
-  for (const { title, text } of [...roots].map(termsOf)) titles.set(text, [...(titles.get(text) ?? []), title]);
+  for (const { title, text } of packageFolders.map(termsOf)) titles.set(text, [...(titles.get(text) ?? []), title]);
   const sections = [...titles].map(([text, named]) => [named.sort().join("\n"), text].join("\n\n").trim()).sort();
   const head = "This program includes the following packages, each under its own terms.";
   return `${[head, ...sections].join(`\n\n${rule}\n\n`)}\n`;
@@ -46,12 +52,15 @@ function packageRoot(file: string): string | undefined {
   return parts.slice(0, modules + 1 + nameParts).join(sep);
 }
 
+/** @throws Error for a licence that is not in the list */
+export function requireAllowedLicence(licence: string, title = "A package"): void {
+  if (!allowed.includes(licence)) throw new Error(`${title} is under ${licence}: it must not be bundled unread`);
+}
+
 /** Returns a package's title, and its licence text if it has one. */
 function termsOf(root: string): { title: string; text: string } {
   const { name, version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as PackageJson;
-  if (license === undefined || !allowed.includes(license)) {
-    throw new Error(`${name} ${version} is under ${license ?? "unknown terms"}: it must not be bundled unread`);
-  }
+  requireAllowedLicence(license ?? "unknown terms", `${name} ${version}`);
   const files = readdirSync(root).filter((file) => /^(licen[cs]e|notice)\b/i.test(file));
   const texts = files.sort().map((file) => readFileSync(join(root, file), "utf8").replaceAll("\r\n", "\n").trim());
   return { title: `${name} ${version} (${license})`, text: texts.join("\n\n") };
