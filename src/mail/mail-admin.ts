@@ -12,9 +12,9 @@ export interface MailAdmin {
   /** Lists the addresses that receive no mail, oldest first. */
   suppressions(businessId: string): AsyncIterable<Suppression>;
   /** @returns false when the address was suppressed already. @throws Problem `validation_failed` */
-  suppress(businessId: string, email: string, reason: Suppression["reason"]): Promise<boolean>;
+  suppress(businessId: string, email: string, reason: Suppression["reason"], author?: Author): Promise<boolean>;
   /** @returns false when the address was not suppressed */
-  unsuppress(businessId: string, email: string): Promise<boolean>;
+  unsuppress(businessId: string, email: string, author?: Author): Promise<boolean>;
   /**
    * Queues a message again that was not sent or whose delivery is unknown.
    * @throws Problem `not_found`, `invalid_state_transition`
@@ -37,14 +37,15 @@ export function createMailAdmin(store: Store, clock: Clock): MailAdmin {
   return {
     suppressions: (businessId) => store.reader(businessId).scan("suppressions", {}),
 
-    async suppress(businessId, email, reason) {
+    async suppress(businessId, email, reason, author) {
       if (!isSendable(email))
         throw validationProblem({ path: "email", code: "invalid_format", message: "Expected an address" });
-      return change(businessId, "suppression.added", (transaction) => suppressEmail(transaction, email, reason));
+      const add = (transaction: PipelineTransaction) => suppressEmail(transaction, email, reason);
+      return change(businessId, "suppression.added", add, author);
     },
 
-    unsuppress: (businessId, email) =>
-      change(businessId, "suppression.removed", (transaction) => unsuppressEmail(transaction, email)),
+    unsuppress: (businessId, email, author) =>
+      change(businessId, "suppression.removed", (transaction) => unsuppressEmail(transaction, email), author),
 
     retry(businessId, emailSendId, author) {
       const requeue = async (transaction: PipelineTransaction) => {

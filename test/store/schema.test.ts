@@ -181,6 +181,9 @@ const lists: readonly List[] = [
   list("feedbacks", newest, { where: { released: true, programId: "prg" } }),
   list("feedbacks", newest, { where: { released: true, programId: "prg", submissionId: "sub" } }),
   list("emailSends", newest, { has: { recipient: "a@example.org" } }),
+  list("emailSends", newest, { where: { status: "sent" } }),
+  list("suppressions", newest, {}),
+  list("exports", newest, {}),
   list("exports", oldest, { where: { status: "pending" } }),
   list("invitations", oldest, { where: { reviewerId: "rvw" } }),
 ];

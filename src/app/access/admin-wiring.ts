@@ -8,6 +8,7 @@ import type { GatewayKeys } from "../../transport/auth/gateway-keys.ts";
 import type { AdminServices, EmbeddedAdmin } from "../../transport/console/admin-services.ts";
 import type { CoreServices } from "../core-services.ts";
 import type { PortalServices, Webhooks } from "../embedded-wiring.ts";
+import { createPageReads } from "./page-reads.ts";
 
 /** The parts of the embedded service that people manage in a browser. */
 export interface ManagedParts {
@@ -38,14 +39,13 @@ function connectEmbeddedAdmin(
 ): EmbeddedAdmin {
   return {
     pipeline,
+    read: createPageReads(store, clock, pipeline),
     tokens: createTokenAdmin(store, clock),
     listTokens: (businessId) => store.listTokens(businessId),
     listApps: (businessId) => store.apps.listOfBusiness(businessId),
     endpoints: webhooks.endpoints,
     replay: webhooks.replay,
     sendTestEvent: webhooks.probe,
-    deliveries: store.outbox,
-    findEvent: (businessId, eventId) => store.reader(businessId).getEvent(eventId),
     async recordAct(user, act, entityId) {
       const operation = { audit: act, params: z.object({ entityId: z.string() }) };
       const call = {
@@ -62,13 +62,5 @@ function connectEmbeddedAdmin(
       return createSetUpEditor(store, clock);
     },
     mail: portalServices.mailAdmin,
-    async pageMail(businessId, status, page) {
-      const { rows, ...rest } = await store
-        .reader(businessId)
-        .page("emailSends", { where: { status } }, "newest", page);
-      return { ...rest, rows: rows.map(({ body: _, ...send }) => send) };
-    },
-    findExport: (businessId, exportId) => store.reader(businessId).get("exports", exportId),
-    pageExports: (businessId, page) => store.reader(businessId).page("exports", {}, "newest", page),
   };
 }

@@ -1,22 +1,20 @@
 import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
-import type { Privacy } from "../../contract/access/privacy.ts";
 import type { User } from "../../contract/access/roles.ts";
+import type { Scope } from "../../contract/access/scopes.ts";
 import type { Token } from "../../contract/access/tokens.ts";
-import type { PageOf } from "../../contract/definition/operation.ts";
-import type { EmailSend } from "../../contract/emails.ts";
-import type { LoggedEvent } from "../../contract/event-log.ts";
+import type { WebhookAttempt } from "../../contract/webhooks.ts";
 import type { SetUpEditor } from "../../imports/set-up.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { MailAdmin } from "../../mail/mail-admin.ts";
-import type { ListedExport } from "../../pages/console/integrations/exports.ts";
 import type { OperationPipeline } from "../../pipeline/execute.ts";
 import type { TokenAdmin } from "../../pipeline/tokens/tokens.ts";
-import type { PageRequest } from "../../store/port.ts";
-import type { Outbox } from "../../store/queues/outbox.ts";
+import type { Reader } from "../../store/port.ts";
+import type { DeliveryFilter, ListedDelivery } from "../../store/queues/outbox.ts";
 import type { Endpoints } from "../../webhooks/endpoints.ts";
 import type { Replay } from "../../webhooks/replay.ts";
 import type { TestEventSender } from "../../webhooks/test-event.ts";
 import type { GatewayKeys } from "../auth/gateway-keys.ts";
+import type { PageReading } from "./page-reader.ts";
 
 /** What the pages need to manage access, integrations and the audit. Every read names its organisation. */
 export interface AdminServices {
@@ -27,25 +25,45 @@ export interface AdminServices {
   readonly embedded: EmbeddedAdmin | undefined;
 }
 
+/** What a page reads for which the interface has no operation. */
+export interface PageReadRule {
+  /** The name in the audit, such as `export.listed`. */
+  readonly audit: `${string}.${string}`;
+  readonly scopes: readonly Scope[];
+  /** The id of the record, if the page shows one. */
+  readonly entityId?: string;
+}
+
+/** The records of one organisation. */
+export interface TenantRecords {
+  readonly records: Reader;
+  listDeliveries(filter: DeliveryFilter, limit: number): Promise<ListedDelivery[]>;
+  getDelivery(deliveryId: string): Promise<ListedDelivery | undefined>;
+  listAttempts(deliveryId: string): Promise<WebhookAttempt[]>;
+}
+
+/**
+ * Reads records of the person's organisation, if the person has the scopes, and records that in the audit.
+ * @throws Problem `insufficient_scope`, `rate_limited`
+ */
+export type ReadForPage = <R>(
+  reading: PageReading,
+  rule: PageReadRule,
+  read: (tenant: TenantRecords) => Promise<R>,
+) => Promise<R>;
+
 export interface EmbeddedAdmin {
   readonly pipeline: Pick<OperationPipeline, "execute">;
+  readonly read: ReadForPage;
   readonly tokens: TokenAdmin;
   readonly listTokens: (businessId: string) => Promise<readonly Token[]>;
   readonly listApps: (businessId: string) => Promise<readonly ConnectedApp[]>;
   readonly endpoints: Endpoints;
   readonly replay: Replay;
   readonly sendTestEvent: TestEventSender;
-  readonly deliveries: Pick<Outbox, "listDeliveries" | "getDelivery" | "listAttempts">;
-  readonly findEvent: (businessId: string, eventId: string) => Promise<LoggedEvent | undefined>;
   /** Records an act that changes no record, in the name of the person. */
   readonly recordAct: (user: User, act: `${string}.${string}`, entityId: string) => Promise<void>;
   /** Loads the part that sets programmes up, on first use. */
   readonly loadSetUpEditor: () => Promise<SetUpEditor>;
   readonly mail: MailAdmin;
-  readonly pageMail: (businessId: string, status: EmailSend["status"], page: PageRequest) => Promise<PageOf<EmailSend>>;
-  readonly findExport: (
-    businessId: string,
-    exportId: string,
-  ) => Promise<{ readonly privacy: Privacy | null } | undefined>;
-  readonly pageExports: (businessId: string, page: PageRequest) => Promise<PageOf<ListedExport>>;
 }

@@ -14,11 +14,11 @@ import { requireListed, requireRole } from "./person-page.ts";
 const pageSize = 50;
 const maxPrograms = 100;
 
-type ExportRoutesDeps = Pick<EmbeddedAdmin, "pipeline" | "pageExports" | "findExport">;
+type ExportRoutesDeps = Pick<EmbeddedAdmin, "pipeline" | "read">;
 
 /** Adds the pages of exports, which run with the rights of the person who starts them. */
 export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: ExportRoutesDeps): void {
-  const { pipeline, pageExports, findExport } = deps;
+  const { pipeline, read } = deps;
 
   /** Runs an operation as the person. @throws Problem that the operation answers */
   async function run(
@@ -36,7 +36,10 @@ export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: Ex
     "/integrations/exports",
     requireRole(people, ["owner", "staff"], async (context, user) => {
       const page = { limit: pageSize, lastEvaluatedKey: context.req.query("cursor") };
-      const { rows, lastEvaluatedKey } = await pageExports(user.businessId, page);
+      const rule = { audit: "export.listed", scopes: ["exports:read"] } as const;
+      const { rows, lastEvaluatedKey } = await read(describeReading(context, user), rule, ({ records }) =>
+        records.page("exports", {}, "newest", page),
+      );
       const programs = await run(context, user, "list_programs", { limit: maxPrograms });
       const done = context.req.query("done") === "started" ? "The export is being made." : undefined;
       const choices = (programs as readonly Program[]).map(({ programId, name }) => ({
@@ -61,9 +64,11 @@ export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: Ex
   app.get(
     "/integrations/exports/:exportId/file",
     requireRole(people, ["owner", "staff"], async (context, user) => {
-      const { exportId } = context.req.param();
+      const exportId = context.req.param("exportId") ?? "";
       // A file shows what the person or agent who started it may see.
-      const stored = requireListed(await findExport(user.businessId, exportId ?? ""));
+      const rule = { audit: "export.opened", scopes: ["exports:read"], entityId: exportId } as const;
+      const reading = describeReading(context, user);
+      const stored = requireListed(await read(reading, rule, ({ records }) => records.get("exports", exportId)));
       if (!user.seesSensitive && !shouldHideContacts(stored.privacy ?? undefined)) {
         const text = "This file shows contact details, which you may not see. Start an export of your own.";
         throw new Problem("insufficient_scope", undefined, text);

@@ -1,5 +1,6 @@
 import type { User } from "../../contract/access/roles.ts";
 import { Problem } from "../../contract/errors.ts";
+import { eventScopes } from "../../contract/event-log.ts";
 import { deliveryErrors, deliveryStatuses, eventTypes } from "../../contract/webhooks.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { renderDeliveryPage } from "../../pages/console/integrations/deliveries.ts";
@@ -14,6 +15,7 @@ import type { ShownEndpoint } from "../../webhooks/endpoints.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import { readForm, readList } from "../people/forms.ts";
 import type { EmbeddedAdmin } from "./admin-services.ts";
+import { describeReading } from "./page-reader.ts";
 import { requireListed, requireRole, toAuthor } from "./person-page.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -30,7 +32,7 @@ const outcomes: Readonly<Record<string, string>> = {
 };
 
 export interface WebhookRoutesDeps
-  extends Pick<EmbeddedAdmin, "endpoints" | "replay" | "sendTestEvent" | "deliveries" | "findEvent" | "recordAct"> {
+  extends Pick<EmbeddedAdmin, "endpoints" | "replay" | "sendTestEvent" | "read" | "recordAct"> {
   readonly clock: Clock;
 }
 
@@ -50,7 +52,7 @@ async function findEndpoint({ endpoints }: WebhookRoutesDeps, { businessId }: Us
 }
 
 async function showEndpoint(
-  { deliveries }: WebhookRoutesDeps,
+  { read }: WebhookRoutesDeps,
   context: PageContext,
   user: User,
   {
@@ -60,7 +62,10 @@ async function showEndpoint(
 ): Promise<Response> {
   const { endpointId } = endpoint;
   const status = deliveryStatuses.find((known) => known === context.req.query("status"));
-  const found = await deliveries.listDeliveries(user.businessId, { endpointId, status }, maxListed);
+  const rule = { audit: "webhook_delivery.listed", scopes: eventScopes, entityId: endpointId } as const;
+  const found = await read(describeReading(context, user), rule, (tenant) =>
+    tenant.listDeliveries({ endpointId, status }, maxListed),
+  );
   const page = renderEndpointPage({ user, endpoint, deliveries: found, status: status ?? "", ...notice });
   return context.html(page, notice.error === undefined ? 200 : 422);
 }
@@ -154,10 +159,17 @@ function addEndpointChanges(app: PeopleApp, people: PeopleServices, deps: Webhoo
 }
 
 function addSendingRoutes(app: PeopleApp, people: PeopleServices, deps: WebhookRoutesDeps): void {
-  const { deliveries, replay, recordAct } = deps;
-  /** @throws Problem `not_found` for a delivery of another organisation */
-  const findDelivery = async ({ businessId }: User, context: PageContext) =>
-    requireListed(await deliveries.getDelivery(businessId, context.req.param("deliveryId") ?? ""));
+  const { read, replay, recordAct } = deps;
+  /** Reads a delivery. @throws Problem `not_found` for one of another organisation */
+  const readDelivery = (context: PageContext, user: User) => {
+    const deliveryId = context.req.param("deliveryId") ?? "";
+    const rule = { audit: "webhook_delivery.read", scopes: eventScopes, entityId: deliveryId } as const;
+    return read(describeReading(context, user), rule, async ({ getDelivery, listAttempts, records }) => {
+      const delivery = requireListed(await getDelivery(deliveryId));
+      const attempts = await listAttempts(deliveryId);
+      return { delivery, attempts, event: await records.getEvent(delivery.eventId) };
+    });
+  };
 
   app.post(
     "/integrations/endpoints/:endpointId/test",
@@ -171,15 +183,8 @@ function addSendingRoutes(app: PeopleApp, people: PeopleServices, deps: WebhookR
   app.get(
     "/integrations/deliveries/:deliveryId",
     requireRole(people, staff, async (context, user) => {
-      const { businessId } = user;
-      const delivery = await findDelivery(user, context);
-      const page = renderDeliveryPage({
-        user,
-        delivery,
-        attempts: await deliveries.listAttempts(businessId, delivery.deliveryId),
-        event: await deps.findEvent(businessId, delivery.eventId),
-        done: outcomes[context.req.query("done") ?? ""],
-      });
+      const done = outcomes[context.req.query("done") ?? ""];
+      const page = renderDeliveryPage({ user, ...(await readDelivery(context, user)), done });
       return context.html(page);
     }),
   );
@@ -187,7 +192,7 @@ function addSendingRoutes(app: PeopleApp, people: PeopleServices, deps: WebhookR
   app.post(
     "/integrations/deliveries/:deliveryId/replay",
     requireRole(people, staff, async (context, user) => {
-      const { deliveryId } = await findDelivery(user, context);
+      const { deliveryId } = (await readDelivery(context, user)).delivery;
       const sent = await replay.delivery(user.businessId, deliveryId);
       await recordAct(user, "webhook_delivery.replayed", deliveryId);
       return context.redirect(

@@ -11,6 +11,7 @@ import {
   renderTable,
 } from "../components.ts";
 import { renderDeliveries, type ShownDelivery } from "./deliveries.ts";
+import { suppressionsPath } from "./suppressions.ts";
 
 /** A webhook endpoint without its secrets. */
 export interface ListedEndpoint {
@@ -41,6 +42,7 @@ export function renderIntegrationsPage({ user, endpoints, done }: IntegrationsPa
     html`${done ? renderNotice(done, "done") : ""}
       <ul>
         <li><a href="/integrations/mail">Mail: what was sent, and what was not</a></li>
+        <li><a href="${suppressionsPath}">Suppressed addresses: to which nothing is sent</a></li>
         <li><a href="/integrations/exports">Exports: files with a programme's data</a></li>
       </ul>
       <h2>Webhooks</h2>

@@ -3,6 +3,7 @@ import type { User } from "../../../contract/access/roles.ts";
 import { EmailSend } from "../../../contract/emails.ts";
 import { renderNotice, renderPage } from "../../layout.ts";
 import { formatMinute, renderAction, renderNextPage, renderSelect, renderTable } from "../components.ts";
+import { suppressionsPath } from "./suppressions.ts";
 
 export const mailStatuses = EmailSend.shape.status.options;
 
@@ -43,7 +44,10 @@ export function renderMailPage({ user, sends, status, cursor, done }: MailPage) 
         empty: `There are no messages in the state ${status}.`,
       })}
       ${renderNextPage("/integrations/mail", { status }, cursor)}
-      <p><a href="/integrations">All integrations</a></p>`,
+      <ul>
+        <li><a href="${suppressionsPath}">Suppressed addresses</a></li>
+        <li><a href="/integrations">All integrations</a></li>
+      </ul>`,
     { user, section: "/integrations" },
   );
 }

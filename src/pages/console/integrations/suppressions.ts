@@ -1,0 +1,59 @@
+import { html } from "hono/html";
+import type { User } from "../../../contract/access/roles.ts";
+import type { Suppression } from "../../../contract/emails.ts";
+import { renderNotice, renderPage } from "../../layout.ts";
+import { formatMinute, renderCarefulAction, renderNextPage, renderTable } from "../components.ts";
+
+export const suppressionsPath = "/integrations/mail/suppressed";
+
+const reasons: Readonly<Record<Suppression["reason"], string>> = {
+  bounced: "The mailbox does not exist",
+  unsubscribed: "Its owner asked for it",
+  manual: "Added by hand",
+};
+
+export interface SuppressionsPage {
+  readonly user: User;
+  readonly suppressions: readonly Pick<Suppression, "suppressionId" | "email" | "reason" | "createdAt">[];
+  readonly cursor: string | undefined;
+  readonly email?: string | undefined;
+  readonly done?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+/** Renders the addresses to which nothing is sent, the latest first. Without the right to see them they are hidden. */
+export function renderSuppressionsPage({ user, suppressions, cursor, email = "", done, error }: SuppressionsPage) {
+  const { seesSensitive } = user;
+  return renderPage(
+    "Suppressed addresses",
+    html`${done ? renderNotice(done, "done") : ""}${error ? renderNotice(error, "error") : ""}
+      <p>Nothing is sent to these addresses, whoever asks for it.</p>
+      <form method="post" action="${suppressionsPath}" class="filter">
+        <div>
+          <label for="email">E-mail address</label>
+          <input id="email" name="email" type="email" autocomplete="off" required maxlength="254" value="${email}" />
+        </div>
+        <button>Suppress the address</button>
+      </form>
+      ${renderTable({
+        caption: "Suppressed addresses",
+        headings: ["Address", "Reason", "Since", ...(seesSensitive ? ["Allow again"] : [])],
+        rows: suppressions.map((suppression) => [
+          seesSensitive ? suppression.email : "Hidden",
+          reasons[suppression.reason],
+          formatMinute(suppression.createdAt),
+          ...(seesSensitive ? [renderRemoval(suppression)] : []),
+        ]),
+        empty: "No address is suppressed.",
+      })}
+      ${seesSensitive ? "" : html`<p class="hint">You do not see the addresses. Ask a person who does to allow one again.</p>`}
+      ${renderNextPage(suppressionsPath, {}, cursor)}
+      <p><a href="/integrations/mail">All messages</a></p>`,
+    { user, section: "/integrations" },
+  );
+}
+
+function renderRemoval({ suppressionId, email, reason }: SuppressionsPage["suppressions"][number]) {
+  const consequence = reason === "unsubscribed" ? "Its owner asked for no more mail." : "Later messages are sent.";
+  return renderCarefulAction(`${suppressionsPath}/${suppressionId}/remove`, `Allow ${email}`, consequence);
+}
