@@ -22,6 +22,7 @@ import type { Upstream } from "../upstream/port.ts";
 import { createPseudonymizingUpstream } from "../upstream/privacy/pseudonymizing-upstream.ts";
 import { loadPseudonymizer } from "../upstream/privacy/pseudonyms.ts";
 import { workflowRunners } from "../workflows/index.ts";
+import { createRemoteApps } from "./callers.ts";
 import { type AppOptions, type CoreServices, openCoreServices } from "./core-services.ts";
 import type { PortalServices, StorageLocations, Webhooks } from "./embedded-wiring.ts";
 import { HttpServers } from "./http-servers.ts";
@@ -94,14 +95,16 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const { store, clock, log, telemetry } = services;
   const storage = await openBlobStore(config.filesBeside, config.bucket);
   const serverKey = createServerKeyLoader(config);
-  const { people, personMailer, notifiers } = connectPeople(config, services, serverKey, () => servers.getOrigin());
+  const remote = await createRemoteParts(config, serverKey, services);
+  const peopleDeps = { serverKey, productTokens: remote?.productTokens, getOrigin: () => servers.getOrigin() };
+  const { people, personMailer, notifiers } = connectPeople(config, services, peopleDeps);
   const handlesOf = loadPseudonymizer(await store.secret("handles"));
-  const remote = await createRemoteParts(config, services);
   const embedded = remote
     ? undefined
     : await createEmbeddedParts(config, serverKey, { ...storage, handlesOf }, services);
-  const { webhooks, exports, portalServices, retention, membership } = embedded ?? {};
-  const workers = [...(embedded?.workers ?? []), ...notifiers];
+  const { webhooks, exports, portalServices, membership } = embedded ?? {};
+  const { retention, workers: ofService = [] } = remote ?? embedded ?? {};
+  const workers = [...ofService, ...notifiers];
   const { circuitBreaker } = remote ?? {};
   const downloads = createDownloads({ ...storage, links: createLinkVerifier(store, clock), store, log });
   const readiness = createReadiness({ ...services, workers, serverKey, circuitBreaker });
@@ -116,7 +119,8 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
   const mcp = await connectMcp(config, upstream, { servers, approvals: people.approvals }, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
-  const wiring = { ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks, embedded };
+  const apps = remote && createRemoteApps(remote.productTokens, pipeline, services);
+  const wiring = { ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks, embedded, apps };
 
   return {
     store,
@@ -132,7 +136,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     portalServices,
     retention,
     mcpServer: mcp.mcpServer,
-    startWorkers: () => startWorkers(workers, serverKey),
+    startWorkers: () => startWorkers(workers, remote ? undefined : serverKey),
     joinOthers: async () => membership?.join(),
     listen: () => servers.listen(wiring, services),
     listenForPeople: () => servers.listenForPeople(wiring, services),
@@ -154,17 +158,17 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   };
 }
 
-/** Starts the workers. They need the server key, and a process without it must not begin. */
-function startWorkers(workers: readonly Worker[], serverKey: () => Buffer): void {
-  if (workers.length > 0) serverKey();
+/** Starts the workers. Those of the embedded service need the server key, and a process without it must not begin. */
+function startWorkers(workers: readonly Worker[], serverKey: (() => Buffer) | undefined): void {
+  serverKey?.();
   for (const worker of workers) worker.start();
 }
 
 // Each is loaded only if it is configured: loading takes time.
-async function createRemoteParts(config: Config, services: CoreServices) {
+async function createRemoteParts(config: Config, serverKey: () => Buffer, services: CoreServices) {
   if (config.baseUrl === undefined) return undefined;
   const { connectRemoteProduct } = await import("./remote-wiring.ts");
-  return connectRemoteProduct(config, config.baseUrl, services);
+  return connectRemoteProduct(config, config.baseUrl, serverKey, services);
 }
 
 async function createEmbeddedParts(

@@ -2,14 +2,18 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { findMissingScopes, type Scope, scopes } from "../contract/access/scopes.ts";
 import { operations } from "../contract/index.ts";
+import type { OperationPipeline } from "../pipeline/execute.ts";
+import type { ProductTokenAdmin } from "../pipeline/users/product-token-admin.ts";
 import { listOfferedTools } from "../tools/catalog/tool-availability.ts";
+import { createAppGrantResolver } from "../transport/auth/app-grants.ts";
 import { getIssuer } from "../transport/auth/authorization-server.ts";
 import { createCallerResolver } from "../transport/auth/caller-resolver.ts";
 import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "../transport/auth/gateway-keys.ts";
 import { createTokenVerifier, type TokenVerifier } from "../transport/auth/oauth-token-verifier.ts";
 import { createProtectedResource, type FindResource } from "../transport/auth/protected-resource.ts";
 import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
-import { createGatewayUpstream } from "../upstream/gateway.ts";
+import { createAppUpstream } from "../upstream/app-upstream.ts";
+import { createGatewayUpstream, type GatewayUpstreamDeps } from "../upstream/gateway.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { getMcpAddress, hasAuthorizationServer } from "./authorization.ts";
 import type { CoreServices } from "./core-services.ts";
@@ -22,6 +26,30 @@ export interface Callers {
   readonly resource?: FindResource | undefined;
 }
 
+export interface CallerDeps extends Pick<CoreServices, "clock" | "log"> {
+  /** Connected apps in front of a remote service. The embedded service knows them itself. */
+  readonly apps?: RemoteApps | undefined;
+}
+
+export interface RemoteApps extends Pick<GatewayUpstreamDeps, "recordCall"> {
+  readonly store: CoreServices["store"];
+  readonly productTokens: ProductTokenAdmin;
+}
+
+/** Creates what connected apps in front of a remote service need. Their calls are audited here. */
+export function createRemoteApps(
+  productTokens: ProductTokenAdmin,
+  pipeline: Pick<OperationPipeline, "recordCall">,
+  { store, clock }: Pick<CoreServices, "store" | "clock">,
+): RemoteApps {
+  return {
+    store,
+    productTokens,
+    recordCall: (caller, { operation, requestId, input }, status) =>
+      pipeline.recordCall({ caller, operation: operations[operation], requestId, input, now: clock.now() }, status),
+  };
+}
+
 export interface CallerCheck extends Callers {
   readonly mcp: McpEndpoint;
 }
@@ -31,29 +59,29 @@ export async function connectCallerCheck(
   config: Config,
   upstream: Upstream,
   mcpEndpoint: (callers: Callers) => Promise<McpEndpoint>,
-  local: Pick<CoreServices, "clock" | "log">,
+  local: CallerDeps,
 ): Promise<CallerCheck> {
   const callers = connectCallers(config, upstream, local);
   return { ...callers, mcp: await mcpEndpoint(callers) };
 }
 
 /** Accepts access tokens of the service and of connected apps or, if configured, gateway keys and tokens of an issuer. */
-export function connectCallers(
-  config: Config,
-  upstream: Upstream,
-  { clock, log }: Pick<CoreServices, "clock" | "log">,
-): Callers {
+export function connectCallers(config: Config, upstream: Upstream, local: CallerDeps): Callers {
   const { gatewayKeys: file, oauth, token } = config;
+  const { clock, log } = local;
   const resource = findResource(config);
-  if (file === undefined && !oauth) return { upstream, resource };
+  if (file === undefined && !oauth) return { upstream: withApps(config, upstream, upstream, local), resource };
   const keys = file === undefined ? undefined : openKeys({ file, env: process.env, token, clock, log });
   const issuer = oauth && createTokenVerifier({ ...oauth, env: process.env, clock, log });
-  return {
-    upstream: createGatewayUpstream(upstream, createCallerResolver({ keys, issuer, token }), log),
-    keys,
-    issuer,
-    resource,
-  };
+  const admitted = createGatewayUpstream(upstream, createCallerResolver({ keys, issuer, token }), { log });
+  return { upstream: withApps(config, upstream, admitted, local), keys, issuer, resource };
+}
+
+/** Adds connected apps to the callers of a remote service. */
+function withApps(config: Config, upstream: Upstream, others: Upstream, { clock, log, apps }: CallerDeps): Upstream {
+  if (!apps || !hasAuthorizationServer(config)) return others;
+  const resolve = createAppGrantResolver({ ...apps, clock, publicUrl: config.publicUrl });
+  return createAppUpstream(createGatewayUpstream(upstream, resolve, { ...apps, log }), others);
 }
 
 /** Returns how clients find out who issues their tokens. */

@@ -1,6 +1,4 @@
-import { approvalKeptDays } from "../approvals/approvals.ts";
 import type { Config } from "../config/load.ts";
-import { limits } from "../contract/access/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
 import type { ProtectRow } from "../exports/render.ts";
 import { ExportWorker } from "../exports/worker.ts";
@@ -30,6 +28,7 @@ import { createSender } from "../webhooks/sender.ts";
 import { createTestEventSender, type TestEventSender } from "../webhooks/test-event.ts";
 import { DeliveryWorker } from "../webhooks/worker.ts";
 import type { CoreServices } from "./core-services.ts";
+import { getKeptDays } from "./kept-days.ts";
 import { createMembership, isMailServed } from "./peers.ts";
 import { instrumentSender, instrumentTransport } from "./telemetry/instrumented-parts.ts";
 
@@ -100,25 +99,17 @@ function connectWebhooks(
 }
 
 function connectRetention(
-  { accessLogDays, mailFileDays }: Config,
+  config: Config,
   { artifacts, mailDirectory }: StorageLocations,
   { store, clock, log }: CoreServices,
 ): Retention {
-  const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
   return createRetention({
     store,
     clock,
     log,
-    keptDays: {
-      deliveries: 30,
-      events: 30,
-      accesses: accessLogDays,
-      answers: idempotencyDays,
-      confirmations: 0,
-      approvals: approvalKeptDays,
-    },
+    keptDays: getKeptDays(config),
     files: [
-      { keptDays: mailFileDays, sweep: (before, signal) => sweepMailFolder(mailDirectory, before, signal) },
+      { keptDays: config.mailFileDays, sweep: (before, signal) => sweepMailFolder(mailDirectory, before, signal) },
       { keptDays: 0, sweep: (before, signal) => sweepExportFiles({ store, artifacts, log }, before, signal) },
       // Longer than a process can take to write a file.
       { keptDays: 1, sweep: (before) => artifacts.sweep(before) },

@@ -7,7 +7,7 @@ import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { connectAdmin, type ManagedParts } from "./access/admin-wiring.ts";
 import { hasAuthorizationServer } from "./authorization.ts";
-import { type CallerCheck, type Callers, connectCallerCheck } from "./callers.ts";
+import { type CallerCheck, type Callers, connectCallerCheck, type RemoteApps } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
 import { createWebhookReceiver } from "./webhook-receiver.ts";
 
@@ -24,6 +24,8 @@ export interface HttpWiring {
   readonly surfaces: HttpSurfaces;
   /** The parts of the embedded service that people manage. Undefined with a remote service. */
   readonly embedded: ManagedParts | undefined;
+  /** The apps that people connect to a remote service. */
+  readonly apps: RemoteApps | undefined;
 }
 
 /**
@@ -32,10 +34,10 @@ export interface HttpWiring {
  */
 export async function serveSurfaces(
   config: Config,
-  { upstream, pipeline, mcpEndpoint, webhooks, surfaces, embedded }: HttpWiring,
+  { upstream, pipeline, mcpEndpoint, webhooks, surfaces, embedded, apps }: HttpWiring,
   local: CoreServices,
 ): Promise<{ readonly server: HttpServer; readonly callerCheck: CallerCheck }> {
-  const callerCheck = await connectCallerCheck(config, upstream, mcpEndpoint, local);
+  const callerCheck = await connectCallerCheck(config, upstream, mcpEndpoint, { ...local, apps });
   const webhookReceiver = await createWebhookReceiver(config, webhooks, local);
   const rest = pipeline && createRestHandler({ ...config, pipeline, log: local.log, openapi: getOpenapi });
   const home = getHomeFacts(config);

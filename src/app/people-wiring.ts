@@ -59,12 +59,16 @@ export interface PeopleParts {
   readonly notifiers: readonly Worker[];
 }
 
+export interface PeopleDeps extends Pick<PeopleServices, "productTokens"> {
+  readonly serverKey: () => Buffer;
+  readonly getOrigin: () => Promise<string>;
+}
+
 /** Creates what the pages need of people who sign in. What signs them in is loaded on first use, because it is large. */
 export function connectPeople(
   config: Config,
   services: CoreServices,
-  serverKey: () => Buffer,
-  getOrigin: () => Promise<string>,
+  { serverKey, productTokens, getOrigin }: PeopleDeps,
 ): PeopleParts {
   const { publicUrl, signIn: provider } = config;
   const { store, clock, log } = services;
@@ -88,6 +92,7 @@ export function connectPeople(
     accounts: () => (accounts ??= loadAccounts()),
     userAdmin,
     appAdmin: hasAuthorizationServer(config) ? appAdmin : undefined,
+    productTokens: hasAuthorizationServer(config) ? productTokens : undefined,
     approvals: connectApprovals(config, services),
     approvalNotices: personMailer && store.users.approvalNotices,
     async findTokenName(businessId, tokenId) {

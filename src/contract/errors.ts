@@ -77,6 +77,20 @@ export const errorCatalog = {
     remediation:
       "Tell your human that the operator of this server must replace the token behind their access. The token they use here is valid.",
   },
+  product_token_missing: {
+    status: 403,
+    retryable: false,
+    message: "No token of the programme service is saved for the person who connected this app.",
+    remediation:
+      "Tell your human to sign in to this server and save a product token on its page /product-token, or to have an owner of their organisation save one for all. Then call again.",
+  },
+  product_token_refused: {
+    status: 403,
+    retryable: false,
+    message: "The programme service refuses the saved product token, or this server cannot decrypt it any more.",
+    remediation:
+      "Tell your human that {savedBy} must make a new token in the product and save it on this server's page /product-token. Then call again.",
+  },
   not_found: {
     status: 404,
     retryable: false,

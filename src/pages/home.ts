@@ -56,6 +56,7 @@ export function renderConnectGuide({ publicUrl, hasMcp, hasRest, access }: HomeF
       </dl>
       <h2>Connect an AI client</h2>
       ${credentialFor[access]}
+      ${access === "account" ? renderOtherClients(hasRest) : ""}
       <p>Most clients take settings such as these:</p>
       ${renderExample(formatSettings(mcp, access))}
       <p>Claude Code takes a command:</p>
@@ -85,10 +86,22 @@ const credentialFor = {
   </p>`,
   oauth: html`<p>You sign in: your client opens the page for it when it connects.</p>`,
   account: html`<p>
-    You sign in: your client opens the page for it when it connects. A client that cannot do so takes an access token,
-    which whoever runs this server makes with <code>programme-mcp token create</code>.
+    You sign in: your client opens the page for it when it connects.
   </p>`,
 };
+
+/** Explains what clients need that cannot open a page for signing in. */
+function renderOtherClients(hasRest: boolean) {
+  return hasRest
+    ? html`<p>
+        A client that cannot do so takes an access token, which whoever runs this server makes with
+        <code>programme-mcp token create</code>.
+      </p>`
+    : html`<p>
+        Once signed in, save a <a href="/product-token">product token</a> for your apps. A client that cannot open a page
+        takes an access token of the product, or a key from whoever runs this server.
+      </p>`;
+}
 
 const placeholders = { token: "<your access token>", key: "<your key>" };
 

@@ -1,7 +1,7 @@
 import { isWorkflowName, operations } from "../contract/index.ts";
 import type { Caller } from "../store/handler-context.ts";
 import { createAccessLog } from "./audit/access-log.ts";
-import { createAccessEntry } from "./audit/entries.ts";
+import { type AuditedCall, createAccessEntry } from "./audit/entries.ts";
 import type { Answer, Call, PipelineDeps, PreparedCall } from "./call.ts";
 import { type DryRunResult, runDry } from "./dry-run.ts";
 import { type Failure, toFailure, toProblem } from "./failure.ts";
@@ -39,6 +39,8 @@ export interface OperationPipeline {
    * @throws Problem `invalid_token`
    */
   describe(caller: Caller): Promise<TokenDescription>;
+  /** Records a call that another service has answered for the caller. */
+  recordCall(audited: AuditedCall, status: number): Promise<void>;
   /** Writes queued access entries. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -95,6 +97,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     check,
     identify: (token) => authenticateMcp(store, clock, token, options.publicUrl),
     describe: (caller) => describeToken(store, limiter, caller),
+    recordCall: (audited, status) => accessLog.record(createAccessEntry(audited, status)),
     flush: () => accessLog.flush(),
     close: () => accessLog.close(),
   };

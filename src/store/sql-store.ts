@@ -13,7 +13,9 @@ import { createStatements, type Db, type PreparedStatement, prepareQuery, tokenC
 import { createNestedEngine, type Engine } from "./engine.ts";
 import { readMigrationStatus } from "./migrations/migrate.ts";
 import type { AppStore } from "./people/app-store.ts";
+import type { ProductTokenStore } from "./people/product-token-store.ts";
 import { createAppStore } from "./people/sql-app-store.ts";
+import { createProductTokenStore } from "./people/sql-product-token-store.ts";
 import { createUserStore } from "./people/sql-user-store.ts";
 import type { UserStore } from "./people/user-store.ts";
 import type {
@@ -56,6 +58,7 @@ class SqlStore implements Store {
   readonly peers: Peers;
   readonly users: UserStore;
   readonly apps: AppStore;
+  readonly productTokens: ProductTokenStore;
   readonly #engine: Engine;
   readonly #read: Db;
   readonly #masterKey: Buffer;
@@ -78,6 +81,7 @@ class SqlStore implements Store {
     this.peers = createPeers(engine);
     this.users = createUserStore(engine);
     this.apps = createAppStore(engine);
+    this.productTokens = createProductTokenStore(engine);
     const lastCommitNumber = prepareQuery(
       read.selectFrom("tenantSequences").select("commitNumber").where("businessId", "=", ""),
     );

@@ -10,7 +10,9 @@ import { insertAudit } from "./audit.ts";
 import { createSource, type Db, type Source, tokenCodec } from "./database.ts";
 import { createNestedEngine, getAdapter } from "./engine.ts";
 import type { AppStore } from "./people/app-store.ts";
+import type { ProductTokenStore } from "./people/product-token-store.ts";
 import { createAppStore } from "./people/sql-app-store.ts";
+import { createProductTokenStore } from "./people/sql-product-token-store.ts";
 import { createUserStore } from "./people/sql-user-store.ts";
 import type { UserStore } from "./people/user-store.ts";
 import type { Actor, Change, ExportLease, MailLease, PipelineTransaction, StoredAnswer } from "./port.ts";
@@ -133,6 +135,10 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
 
   get apps(): AppStore {
     return createAppStore(createNestedEngine(this.db));
+  }
+
+  get productTokens(): ProductTokenStore {
+    return createProductTokenStore(createNestedEngine(this.db));
   }
 
   get users(): UserStore {

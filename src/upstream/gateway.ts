@@ -3,6 +3,7 @@ import { Problem, problem } from "../contract/errors.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Log } from "../lib/log.ts";
 import { toFailure } from "../pipeline/failure.ts";
+import type { AppCaller } from "../pipeline/steps/authenticate.ts";
 import { confineScopes } from "../pipeline/steps/authorize.ts";
 import type {
   Failure,
@@ -22,8 +23,12 @@ export interface Grant {
   readonly caller: string;
   /** The caller's name in the operator's log, without personal data. */
   readonly name: string;
-  /** The product token. It never leaves this process. */
-  readonly token: string;
+  /** The product token. It never leaves this process. Undefined if there is none, as `refusal` says. */
+  readonly token: string | undefined;
+  /** What calls answer without a usable product token. Absent: the operator is to replace it. */
+  readonly refusal?: Problem | undefined;
+  /** The connected app behind the credential. Its calls are audited here, too. */
+  readonly app?: AppCaller | undefined;
   /** Limits the token's scopes. Absent: all of them. */
   readonly scopes?: ReadonlySet<Scope> | undefined;
   /** The scopes that the caller can obtain with a new credential. Absent if a new credential has the same scopes. */
@@ -36,6 +41,12 @@ export interface Grant {
  */
 export type ResolveGrant = (presented: string | undefined) => Promise<Grant>;
 
+export interface GatewayUpstreamDeps {
+  readonly log: Log;
+  /** Records a call of a connected app, with the status of its answer. */
+  readonly recordCall?: ((app: AppCaller, call: UpstreamCall, status: number) => Promise<void>) | undefined;
+}
+
 /** The grants of identified callers. */
 const grants = new WeakMap<Identity, Grant>();
 
@@ -43,20 +54,25 @@ const grants = new WeakMap<Identity, Grant>();
  * Wraps an upstream for callers without a product token. Their credential is replaced by a product token, with no more
  * scopes than the caller was granted. Layers above see only the presented credential.
  */
-export function createGatewayUpstream(upstream: Upstream, grantOf: ResolveGrant, log: Log): Upstream {
+export function createGatewayUpstream(
+  upstream: Upstream,
+  grantOf: ResolveGrant,
+  { log, recordCall }: GatewayUpstreamDeps,
+): Upstream {
+  const maskRefusal = createRefusalMask(log);
+
   async function identifyCaller(presented: string | undefined): Promise<Identity> {
     const grant = await grantOf(presented);
-    return toGrantedIdentity(await describeRefusal(grant.name, upstream.identify(grant.token)), grant);
+    try {
+      return toGrantedIdentity(await upstream.identify(grant.token), grant);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const { scopes = new Set(), caller, refusal } = grant;
+      if (!refusal || error.status !== 401) throw maskRefusal(error, grant);
+      // A caller with its own reason for the refusal learns it from the answer of its calls.
+      return toGrantedIdentity({ scopes, realm: caller, caller }, grant);
+    }
   }
-
-  const describe: Upstream["describe"] = async (call) => {
-    const grant = await getGrant(grantOf, call);
-    const { token, name } = grant;
-    const connection = await describeRefusal(name, upstream.describe({ ...call, token }));
-    const fault = connection.fault && maskRefusal(connection.fault, name);
-    // Shows nothing of the product token, not even its prefix, but the caller's own name.
-    return { ...connection, identity: toGrantedIdentity(connection.identity, grant), token: { name }, fault };
-  };
 
   async function runWithGrant<R extends { readonly ok: true }>(
     call: UpstreamCall,
@@ -69,7 +85,9 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: ResolveGrant,
       const outcome = answer.ok ? "ok" : answer.problem.code;
       // The service's own audit names the product token, which several callers may share.
       log.info({ caller: grant.name, operation, requestId, outcome }, "A caller was answered");
-      return answer.ok ? answer : { ...answer, problem: maskRefusal(answer.problem, grant.name) };
+      const masked = answer.ok ? answer : { ...answer, problem: maskRefusal(answer.problem, grant) };
+      if (grant.app) await recordCall?.(grant.app, call, masked.ok ? 200 : masked.problem.status);
+      return masked;
     } catch (error) {
       return toFailure(error);
     }
@@ -79,26 +97,11 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: ResolveGrant,
     try {
       const grant = await getGrant(grantOf, head);
       const answer = await upstream.admit({ ...head, token: grant.token });
-      if (!answer.ok) return { ...answer, problem: maskRefusal(answer.problem, grant.name) };
+      if (!answer.ok) return { ...answer, problem: maskRefusal(answer.problem, grant) };
       return { ...answer, identity: toGrantedIdentity(answer.identity, grant) };
     } catch (error) {
       return toFailure(error);
     }
-  }
-
-  async function describeRefusal<R>(name: string, work: Promise<R>): Promise<R> {
-    try {
-      return await work;
-    } catch (error) {
-      throw error instanceof Problem ? maskRefusal(error, name) : error;
-    }
-  }
-
-  /** Hides that the product token was refused, because that says nothing about the presented credential. */
-  function maskRefusal(refusal: Problem, name: string): Problem {
-    if (refusal.status !== 401) return refusal;
-    log.error({ caller: name }, "The service refuses the product token behind this caller");
-    return problem("gateway_token_refused");
   }
 
   const { watch, watchesRecords = false } = upstream;
@@ -108,9 +111,38 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: ResolveGrant,
     call: (call) => runWithGrant(call, (own) => upstream.call(own)),
     dryRun: (call) => runWithGrant(call, (own) => upstream.dryRun(own)),
     identify: identifyCaller,
-    describe,
+    describe: createDescription(upstream, grantOf, maskRefusal),
     ...(watch ? { watch: (presented, watcher) => watchWithGrant(watch, grantOf, presented, watcher) } : {}),
     watchesRecords,
+  };
+}
+
+/** Describes the connection of a caller. Shows nothing of the product token, not even its prefix. */
+function createDescription(
+  upstream: Upstream,
+  grantOf: ResolveGrant,
+  maskRefusal: ReturnType<typeof createRefusalMask>,
+): Upstream["describe"] {
+  return async (call) => {
+    const grant = await getGrant(grantOf, call);
+    const { token, name } = grant;
+    try {
+      const connection = await upstream.describe({ ...call, token });
+      const fault = connection.fault && maskRefusal(connection.fault, grant);
+      return { ...connection, identity: toGrantedIdentity(connection.identity, grant), token: { name }, fault };
+    } catch (error) {
+      throw error instanceof Problem ? maskRefusal(error, grant) : error;
+    }
+  };
+}
+
+/** Hides that the product token was refused, because that says nothing about the presented credential. */
+function createRefusalMask(log: Log) {
+  return (refused: Problem, { name, refusal }: Pick<Grant, "name" | "refusal">): Problem => {
+    if (refused.status !== 401) return refused;
+    if (refusal) return refusal;
+    log.error({ caller: name }, "The service refuses the product token behind this caller");
+    return problem("gateway_token_refused");
   };
 }
 
@@ -121,9 +153,10 @@ async function getGrant(grantOf: ResolveGrant, { token, identity }: RequestCalle
 
 /** Restricts the identity of the product token to what the grant allows. */
 function toGrantedIdentity(identity: Identity, grant: Grant): Identity {
-  const { caller, name, scopes, attainable } = grant;
+  const { caller, name, scopes, attainable, app } = grant;
   const further = attainable && { attainable: identity.scopes.intersection(attainable) };
-  const granted = { ...confineScopes(identity, scopes), caller, holder: { name }, ...further };
+  const holder = app ? { name, tokenId: app.tokenId } : { name };
+  const granted = { ...confineScopes(identity, scopes), caller, holder, ...further };
   grants.set(granted, grant);
   return granted;
 }
@@ -152,6 +185,7 @@ async function watchWithGrant(
   watcher: Watcher,
 ): Promise<Watch> {
   let grant = await grantOf(presented);
+  if (grant.token === undefined) throw grant.refusal ?? problem("gateway_token_refused");
   let ofToken: ReadonlySet<Scope> = new Set();
   let shown: ReadonlySet<Scope> = new Set();
   let timer: NodeJS.Timeout | undefined;

@@ -87,6 +87,7 @@ export const portFiles = [
   "store/queues/event-log.ts",
   "store/coordination/session-store.ts",
   "store/people/app-store.ts",
+  "store/people/product-token-store.ts",
   "store/people/user-store.ts",
 ];
 

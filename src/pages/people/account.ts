@@ -22,6 +22,8 @@ export interface AccountPage {
   readonly hasPasskeys: boolean;
   /** People can connect apps. */
   readonly hasApps: boolean;
+  /** Apps call a product, with a token that the person may save. */
+  readonly hasProductToken: boolean;
   readonly minPasswordChars: number;
   /** Whether the person wants messages of new approvals. Undefined if nobody can send them, or they do not concern the person. */
   readonly wantsNotices: boolean | undefined;
@@ -61,7 +63,8 @@ export function renderAccountPage(page: AccountPage) {
         <p class="hint">Your other sessions end.</p>
       </form>
       ${renderSessions(page)}
-      ${page.hasApps ? html`<h2>Apps</h2><p><a href="/connected-apps">Connected apps</a></p>` : ""}`,
+      ${page.hasApps ? html`<h2>Apps</h2><p><a href="/connected-apps">Connected apps</a></p>` : ""}
+      ${page.hasProductToken ? html`<p><a href="/product-token">Product token</a></p>` : ""}`,
     { user, script: hasPasskeys ? passkeyAsset : undefined },
   );
 }

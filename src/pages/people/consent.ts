@@ -16,6 +16,8 @@ export interface ConsentPage {
   readonly groups: readonly ScopeGroup[];
   /** The app asks for more than the person may grant. */
   readonly isReduced: boolean;
+  /** The app needs a token of the product, and there is none: the host of the product. */
+  readonly missingProductToken: string | undefined;
   readonly path: string;
   readonly idleDays: number;
   readonly error?: string | undefined;
@@ -23,7 +25,8 @@ export interface ConsentPage {
 
 /** Renders the page on which a person decides what an app may do. Reading is chosen at first, and nothing else. */
 export function renderConsentPage(page: ConsentPage) {
-  const { user, organisation, app, host, redirectUri, groups, isReduced, path, idleDays, error } = page;
+  const { user, organisation, app, host, redirectUri, groups, isReduced, missingProductToken, path, idleDays, error } =
+    page;
   const ordinary = groups.filter(({ name }) => name !== "sensitive");
   const sensitive = groups.find(({ name }) => name === "sensitive");
   return renderPage(
@@ -50,12 +53,17 @@ export function renderConsentPage(page: ConsentPage) {
           Until you end it on the page <em>Connected apps</em>, or after ${idleDays} days in which the app did nothing.
         </dd>
       </dl>
+      ${missingProductToken === undefined ? "" : renderMissingProductToken(missingProductToken, path)}
       <form method="post" action="${path}">
-        <fieldset>
-          <legend>What the app may do</legend>
-          ${ordinary.map(renderGroup)}
-          ${isReduced ? html`<p class="hint">The app asks for more, which your own rights do not include.</p>` : ""}
-        </fieldset>
+        ${
+          missingProductToken === undefined
+            ? html`<fieldset>
+                <legend>What the app may do</legend>
+                ${ordinary.map(renderGroup)}
+                ${isReduced ? html`<p class="hint">The app asks for more, which your own rights do not include.</p>` : ""}
+              </fieldset>`
+            : ""
+        }
         ${
           sensitive
             ? html`<fieldset>
@@ -68,11 +76,20 @@ export function renderConsentPage(page: ConsentPage) {
               </fieldset>`
             : ""
         }
-        <button type="submit" name="decision" value="connect">Connect</button>
+        ${missingProductToken === undefined ? html`<button type="submit" name="decision" value="connect">Connect</button>` : ""}
         <button type="submit" name="decision" value="decline" class="quiet">Do not connect</button>
       </form>`,
     { user },
   );
+}
+
+/** Renders the way to the page on which the person saves a product token, and back. */
+function renderMissingProductToken(host: string, path: string) {
+  return html`<p class="notice error" role="alert">
+      The app reaches ${host} with a product token, and none is saved for you. Save one first, or ask an owner to save
+      one for the organisation.
+    </p>
+    <p><a class="button" href="/product-token?${new URLSearchParams({ next: path })}">Save a product token</a></p>`;
 }
 
 function renderGroup({ name, label, scopes }: ScopeGroup) {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { ConnectedApp, type ConnectedAppChange } from "../../contract/access/connected-apps.ts";
+import { ProductToken, type ProductTokenChange } from "../../contract/access/product-tokens.ts";
 import { User, type UserChange } from "../../contract/access/roles.ts";
 import { Token, type TokenChange } from "../../contract/access/tokens.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
@@ -73,48 +74,42 @@ export function createAuditEntries(context: AuditContext, changes: readonly Chan
 }
 
 /** Returns the entry of a change to an access token, which is not a record of the interface. */
-export function createTokenEntry(context: AuditContext, { before, after }: TokenChange): AuditEntry {
-  return {
-    ...createEntryBase(context),
-    action: context.action,
-    entityType: "token",
-    entityId: after.tokenId,
-    programId: null,
-    submissionId: null,
-    status: null,
-    changes: listDifferencesIn(Token.shape, before, after),
-    reason: context.reason,
-  };
+export function createTokenEntry(context: AuditContext, change: TokenChange): AuditEntry {
+  return createAccountEntry(
+    context,
+    "token",
+    change.after.tokenId,
+    listDifferencesIn(Token.shape, change.before, change.after),
+  );
 }
 
 /** Returns the entry of a change to a person who signs in. */
 export function createUserEntry(context: AuditContext, { before, after }: UserChange): AuditEntry {
-  return {
-    ...createEntryBase(context),
-    action: context.action,
-    entityType: "user",
-    entityId: (after ?? before)?.userId ?? null,
-    programId: null,
-    submissionId: null,
-    status: null,
-    changes: listDifferencesIn(User.shape, before, after),
-    reason: context.reason,
-  };
+  return createAccountEntry(context, "user", (after ?? before)?.userId, listDifferencesIn(User.shape, before, after));
 }
 
 /** Returns the entry of a change to an app that a person has connected. */
 export function createAppEntry(context: AuditContext, { before, after }: ConnectedAppChange): AuditEntry {
-  return {
-    ...createEntryBase(context),
-    action: context.action,
-    entityType: "app",
-    entityId: (after ?? before)?.connectionId ?? null,
-    programId: null,
-    submissionId: null,
-    status: null,
-    changes: listDifferencesIn(ConnectedApp.shape, before, after),
-    reason: context.reason,
-  };
+  const changes = listDifferencesIn(ConnectedApp.shape, before, after);
+  return createAccountEntry(context, "app", (after ?? before)?.connectionId, changes);
+}
+
+/** Returns the entry of a change to the product token of a person or an organisation. */
+export function createProductTokenEntry(context: AuditContext, { before, after }: ProductTokenChange): AuditEntry {
+  const changes = listDifferencesIn(ProductToken.shape, before, after);
+  return createAccountEntry(context, "product_token", (after ?? before)?.holderId, changes);
+}
+
+/** Returns the entry of a change to what is not a record of the interface. */
+function createAccountEntry(
+  context: AuditContext,
+  entityType: string,
+  entityId: string | undefined,
+  changes: AuditEntry["changes"],
+): AuditEntry {
+  const { action, reason } = context;
+  const none = { programId: null, submissionId: null, status: null };
+  return { ...createEntryBase(context), action, entityType, entityId: entityId ?? null, ...none, changes, reason };
 }
 
 /**

@@ -26,7 +26,7 @@ export async function authenticate(store: Store, clock: Clock, bearer: string | 
 
 /**
  * Returns the caller of a bearer token of MCP, which may be the access token of a connected app. That one is good for
- * MCP alone (RFC 8707), and reads the store every time too.
+ * MCP alone (RFC 8707).
  * @throws Problem as `authenticate`
  */
 export async function authenticateMcp(
@@ -35,7 +35,24 @@ export async function authenticateMcp(
   bearer: string | undefined,
   publicUrl: string | undefined,
 ): Promise<Caller> {
-  if (bearer === undefined || !appTokenPattern.test(bearer)) return authenticate(store, clock, bearer);
+  return isAppToken(bearer) ? authenticateApp(store, clock, bearer, publicUrl) : authenticate(store, clock, bearer);
+}
+
+/** Returns whether a bearer token has the form of a connected app's. */
+export function isAppToken(bearer: string | undefined): bearer is string {
+  return bearer !== undefined && appTokenPattern.test(bearer);
+}
+
+/**
+ * Returns the caller of a connected app's access token, with what its person may do now. Reads the store every time.
+ * @throws Problem `invalid_token`
+ */
+export async function authenticateApp(
+  store: Store,
+  clock: Clock,
+  bearer: string,
+  publicUrl: string | undefined,
+): Promise<AppCaller> {
   const access = await store.apps.findAccess(hashSha256Hex(bearer), clock.now().toISOString());
   if (!access?.resources.some((address) => isMcpAddress(address, publicUrl))) throw problem("invalid_token");
   const { connectionId: tokenId, user, scopes } = access;
@@ -43,6 +60,9 @@ export async function authenticateMcp(
   const attainable = getUserScopes(user);
   return { businessId, tokenId, userId, scopes: restrictScopes(scopes, attainable), attainable };
 }
+
+/** The caller of a connected app's access token. */
+export type AppCaller = Required<Caller>;
 
 /** Returns whether an address is that of this server's MCP endpoint. */
 function isMcpAddress(address: string, publicUrl: string | undefined): boolean {

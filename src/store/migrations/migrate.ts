@@ -18,6 +18,7 @@ import * as approvals from "./018_approvals.ts";
 import * as people from "./019_people.ts";
 import * as searchIndex from "./020_search_index.ts";
 import * as approvalNotices from "./021_approval_notices.ts";
+import * as productTokens from "./022_product_tokens.ts";
 import * as auditActor from "./023_audit_actor.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
@@ -50,6 +51,7 @@ export const migrations: Migrations = {
   "019_people": people,
   "020_search_index": searchIndex,
   "021_approval_notices": approvalNotices,
+  "022_product_tokens": productTokens,
   "023_audit_actor": auditActor,
 };
 

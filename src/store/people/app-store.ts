@@ -1,5 +1,6 @@
 import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
 import type { User } from "../../contract/access/roles.ts";
+import type { ProductTokenStore } from "./product-token-store.ts";
 import type { UserStore } from "./user-store.ts";
 
 /** What an access token of a connected app stands for. */
@@ -29,8 +30,9 @@ export interface AppStore {
   sweepClients(before: string, limit: number): Promise<number>;
 }
 
-/** The people who sign in, and their apps. Within a transaction, their changes are part of it. */
+/** The people who sign in, their apps and the product tokens behind these. Within a transaction, their changes are part of it. */
 export interface PeopleStores {
   readonly users: UserStore;
   readonly apps: AppStore;
+  readonly productTokens: ProductTokenStore;
 }

@@ -13,7 +13,7 @@ export async function describeTokenScopes(
 ): Promise<string> {
   const { holder = {}, attainable } = await getIdentity(upstream, call);
   const missing = requiredScopes.join(", ");
-  if (holder.tokenId !== undefined) {
+  if (holder.tokenId !== undefined && !attainable) {
     const { token } = await upstream.describe(call);
     const command = `programme-mcp token update ${holder.tokenId} --scopes <its present scopes>,${requiredScopes.join(",")}`;
     const name = `“${token.name}” (${holder.tokenId}, begins with ${token.prefix})`;
@@ -21,7 +21,10 @@ export async function describeTokenScopes(
   }
   if (holder.prefix !== undefined)
     return `The token that begins with ${holder.prefix} lacks ${missing}. Ask your human to add this in the product's settings for access tokens, or do without this call.`;
+  const access = holder.name === undefined ? "Your access" : `The access of ${holder.name}`;
   if (attainable && requiredScopes.every((scope) => (attainable as ReadonlySet<string>).has(scope)))
-    return `The access of ${holder.name} lacks ${missing}. Ask your human to sign in again and to allow this, or do without this call.`;
-  return `The access of ${holder.name} lacks ${missing}. Ask your human to have the operator of this server add this, or do without this call.`;
+    return `${access} lacks ${missing}. Ask your human to sign in again and to allow this, or do without this call.`;
+  if (holder.tokenId !== undefined)
+    return `${access} lacks ${missing}, which your human may not grant. An owner of their organisation can change that. Or do without this call.`;
+  return `${access} lacks ${missing}. Ask your human to have the operator of this server add this, or do without this call.`;
 }

@@ -36,6 +36,7 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
       passkeys: await accounts.listPasskeys(request),
       hasPasskeys: hasPasskeys(people, context),
       hasApps: people.appAdmin !== undefined,
+      hasProductToken: people.productTokens !== undefined,
       wantsNotices: approverRoles.includes(user.role)
         ? await people.approvalNotices?.isWanted(user.businessId, user.userId)
         : undefined,

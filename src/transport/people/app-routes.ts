@@ -1,7 +1,8 @@
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
-import { getUserScopes } from "../../contract/access/roles.ts";
+import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import { listScopeGroups, scopeGroups } from "../../contract/access/scope-groups.ts";
+import type { Scope } from "../../contract/access/scopes.ts";
 import type { Authorization, ConsentRequest } from "../../identity/app-authorization.ts";
 import { appIdleDays } from "../../identity/limits.ts";
 import { pageHeaders } from "../../pages/layout.ts";
@@ -68,7 +69,7 @@ function addConsentRoutes(app: PeopleApp, people: PeopleServices): void {
       return showConsent(people, context, await apps.findRequest(request, ticket), "Choose what the app may do.");
     }
     const signedIn = await findSignedIn(people, context);
-    const allowed = signedIn ? getUserScopes(signedIn.user) : new Set<string>();
+    const allowed = new Set<Scope>(signedIn && (await findGrantable(people, signedIn.user)));
     const granted = scopeGroups.filter(({ name }) => chosen.includes(name)).flatMap(({ scopes }) => scopes);
     const url = await apps.decide(
       request,
@@ -111,8 +112,8 @@ async function showConsent(
     return signedIn ? context.html(renderExpiredConsentPage(signedIn.user), 404) : redirectToSignIn(context);
   }
   const { user, name, clientId, hasDocument, redirectUri, scopes } = consent;
-  const allowed = getUserScopes(user);
-  const grantable = new Set(scopes.filter((scope) => allowed.has(scope)));
+  const allowed = await findGrantable(people, user);
+  const grantable = new Set(scopes.filter((scope) => allowed?.has(scope)));
   const page = renderConsentPage({
     user,
     organisation: await people.findOrganisation(user.businessId),
@@ -121,6 +122,7 @@ async function showConsent(
     redirectUri,
     groups: listScopeGroups(grantable),
     isReduced: grantable.size < scopes.length,
+    missingProductToken: allowed ? undefined : people.productTokens?.host,
     path: context.req.path,
     idleDays: appIdleDays,
     error,
@@ -131,6 +133,14 @@ async function showConsent(
     `form-action 'self' ${getFormTarget(redirectUri)}`,
   );
   return context.html(page, error === undefined ? 200 : 422, { "content-security-policy": policy ?? "" });
+}
+
+/** Returns what a person may grant. Undefined if apps call a product, and there is no token for it. */
+async function findGrantable({ productTokens }: PeopleServices, user: User): Promise<ReadonlySet<Scope> | undefined> {
+  const own = getUserScopes(user);
+  if (!productTokens) return own;
+  const usable = await productTokens.findUsable(user);
+  return usable?.token === undefined ? undefined : own.intersection(usable.scopes);
 }
 
 /** Returns the origin of an address, or the scheme of an installed program's. */

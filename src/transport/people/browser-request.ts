@@ -7,6 +7,7 @@ import type { Accounts } from "../../identity/accounts.ts";
 import type { AuthenticateOptions, BrowserRequest, SignedIn } from "../../identity/browser-request.ts";
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { AppAdmin } from "../../pipeline/users/app-admin.ts";
+import type { ProductTokenAdmin } from "../../pipeline/users/product-token-admin.ts";
 import type { UserAdmin } from "../../pipeline/users/user-admin.ts";
 import type { ApprovalNotices } from "../../store/people/user-store.ts";
 import { getClientAddress } from "../http/client-address.ts";
@@ -21,6 +22,8 @@ export interface PeopleServices {
   readonly userAdmin: UserAdmin;
   /** The apps that people connect. Undefined if they cannot. */
   readonly appAdmin: AppAdmin | undefined;
+  /** The product tokens with which apps call a remote service. Undefined with the embedded service. */
+  readonly productTokens: ProductTokenAdmin | undefined;
   readonly approvals: Approvals;
   /** The people who want messages of approvals. Undefined without a mail server. */
   readonly approvalNotices: ApprovalNotices | undefined;

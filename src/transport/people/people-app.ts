@@ -9,6 +9,7 @@ import { addApprovalRoutes } from "./approval-routes.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
 import { addLinkRoutes } from "./link-routes.ts";
 import { addPageHeaders } from "./page-headers.ts";
+import { addProductTokenRoutes, productTokenPath } from "./product-token-routes.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { addSignInRoutes } from "./sign-in-routes.ts";
 
@@ -16,9 +17,16 @@ import { addSignInRoutes } from "./sign-in-routes.ts";
 export const maxFormBytes = 16 * 1024;
 
 /** Paths of the pages on which people sign in and manage their accounts. */
-const pagePaths = ["/sign-in", "/sign-out", "/join", "/account", approvalsPath, ...appPagePaths, ...adminPaths].map(
-  (path) => `${path}/*`,
-);
+const pagePaths = [
+  "/sign-in",
+  "/sign-out",
+  "/join",
+  "/account",
+  approvalsPath,
+  ...appPagePaths,
+  productTokenPath,
+  ...adminPaths,
+].map((path) => `${path}/*`);
 
 /** Adds the pages for people who sign in, and the endpoints of their scripts. */
 export function addPeopleRoutes(app: PeopleApp, people: PeopleServices, admin: AdminServices | undefined): void {
@@ -32,6 +40,7 @@ export function addPeopleRoutes(app: PeopleApp, people: PeopleServices, admin: A
   addApprovalRoutes(app, people);
   if (admin) addAdminRoutes(app, people, admin);
   if (people.appAdmin) addAppRoutes(app, people, people.appAdmin);
+  if (people.productTokens) addProductTokenRoutes(app, people, people.productTokens);
   app.all(`${authPath}/*`, limitBody, async (context) => {
     const accounts = await people.accounts();
     return accounts.answer(toBrowserRequest(people, context), context.req.raw);
