@@ -95,6 +95,7 @@ export function connectPeople(
     productTokens: hasAuthorizationServer(config) ? productTokens : undefined,
     approvals: connectApprovals(config, services),
     approvalNotices: personMailer && store.users.approvalNotices,
+    linkMailer: personMailer,
     async findTokenName(businessId, tokenId) {
       const token = await store.getToken(tokenId);
       if (token) return token.businessId === businessId ? token.name : undefined;

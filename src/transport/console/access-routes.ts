@@ -9,6 +9,7 @@ import { addTokenRoutes } from "./token-routes.ts";
 const outcomes: Readonly<Record<string, string>> = {
   token: "The token was changed, with effect from its next call.",
   revoked: "The token was revoked.",
+  mailed: "The link was mailed to the person. It works once, for three days.",
   person: "The person was changed, with effect from the next request.",
   removed: "The person was removed.",
 };

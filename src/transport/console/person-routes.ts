@@ -20,10 +20,12 @@ export function addPersonRoutes(app: PeopleApp, people: PeopleServices, admin: P
 type PersonRoutesDeps = Pick<AdminServices, "listUsers" | "clock">;
 
 function addInvitationRoutes(app: PeopleApp, people: PeopleServices): void {
+  const hasMail = people.linkMailer !== undefined;
+
   app.get(
     "/access/people/new",
     requireRole(people, ["owner"], async (context, user) =>
-      context.html(renderInvitePage({ user, form: { email: "", role: "staff" } })),
+      context.html(renderInvitePage({ user, form: { email: "", role: "staff" }, isMailed: hasMail })),
     ),
   );
 
@@ -32,7 +34,7 @@ function addInvitationRoutes(app: PeopleApp, people: PeopleServices): void {
     requireRole(people, ["owner"], async (context, user) => {
       const { email, role, seesSensitive = false } = await readRights(context, user);
       const refuse = (error: string) => {
-        const page = renderInvitePage({ user, form: { email, role: role ?? "staff" }, error });
+        const page = renderInvitePage({ user, form: { email, role: role ?? "staff" }, isMailed: hasMail, error });
         return context.html(page, 422);
       };
       if (!Email.safeParse(email).success) return refuse("Give the person's e-mail address.");
@@ -40,14 +42,18 @@ function addInvitationRoutes(app: PeopleApp, people: PeopleServices): void {
       const { businessId } = user;
       const invited = await people.userAdmin.invite({ businessId, email, role, seesSensitive }, toAuthor(user));
       if (!invited) return refuse("This address already has an account.");
-      return showLink(people, context, user, invited);
+      return passLink(people, context, user, invited);
     }),
   );
 }
 
-function showLink(people: PeopleServices, context: PageContext, user: User, { user: person, secret }: UserWithLink) {
-  const { origin } = toBrowserRequest(people, context);
-  return context.html(renderPersonLinkPage(user, person, `${origin}/join/${secret}`, userLinkHours));
+/** Mails a link to its person. Without a mail server, or if that does not accept the message, shows the link once. */
+async function passLink(people: PeopleServices, context: PageContext, user: User, issued: UserWithLink) {
+  const { user: person, secret } = issued;
+  const link = `${toBrowserRequest(people, context).origin}/join/${secret}`;
+  if (await people.linkMailer?.sendLink(person, link)) return context.redirect("/access?done=mailed", 303);
+  const hasFailed = people.linkMailer !== undefined;
+  return context.html(renderPersonLinkPage({ user, person, link, hours: userLinkHours, hasFailed }));
 }
 
 function addChangeRoutes(app: PeopleApp, people: PeopleServices, { listUsers, clock }: PersonRoutesDeps): void {
@@ -73,7 +79,7 @@ function addChangeRoutes(app: PeopleApp, people: PeopleServices, { listUsers, cl
   app.post(
     "/access/people/:userId/link",
     changePerson(async (context, user, { userId }) =>
-      showLink(people, context, user, await userAdmin.issueLink(userId, toAuthor(user))),
+      passLink(people, context, user, await userAdmin.issueLink(userId, toAuthor(user))),
     ),
   );
 

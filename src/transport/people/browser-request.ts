@@ -5,6 +5,7 @@ import type { Approvals } from "../../approvals/approvals.ts";
 import type { User } from "../../contract/access/roles.ts";
 import type { Accounts } from "../../identity/accounts.ts";
 import type { AuthenticateOptions, BrowserRequest, SignedIn } from "../../identity/browser-request.ts";
+import type { PersonMailer } from "../../mail/person-mail.ts";
 import { toUserCaller } from "../../pipeline/steps/authenticate.ts";
 import type { AppAdmin } from "../../pipeline/users/app-admin.ts";
 import type { ProductTokenAdmin } from "../../pipeline/users/product-token-admin.ts";
@@ -27,6 +28,8 @@ export interface PeopleServices {
   readonly approvals: Approvals;
   /** The people who want messages of approvals. Undefined without a mail server. */
   readonly approvalNotices: ApprovalNotices | undefined;
+  /** Mails one-time links. Undefined without a mail server. */
+  readonly linkMailer: Pick<PersonMailer, "sendLink"> | undefined;
   /** Returns the name of an organisation's token. */
   readonly findTokenName: (businessId: string, tokenId: string) => Promise<string | undefined>;
   /** The origin by which browsers reach this server. Undefined: the one that a request names. */

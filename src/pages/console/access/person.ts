@@ -18,10 +18,12 @@ function describeRole(role: Role): string {
 export interface InvitePage {
   readonly user: User;
   readonly form: { readonly email: string; readonly role: string };
+  /** The invitation is mailed. Otherwise its link is shown. */
+  readonly isMailed: boolean;
   readonly error?: string | undefined;
 }
 
-export function renderInvitePage({ user, form, error }: InvitePage) {
+export function renderInvitePage({ user, form, isMailed, error }: InvitePage) {
   return renderPage(
     "Invite a person",
     html`${error ? renderNotice(error, "error") : ""}
@@ -30,7 +32,9 @@ export function renderInvitePage({ user, form, error }: InvitePage) {
         <input id="email" name="email" type="email" autocomplete="off" required maxlength="254" value="${form.email}" />
         ${renderSelect("role", "Role", roleChoices, form.role)} ${renderSensitive(user, false)}
         <button>Make the invitation</button>
-        <p class="hint">You get a link to send to the person. Nothing is sent from here.</p>
+        <p class="hint">
+          ${isMailed ? "The person gets a link by mail." : "You get a link to send to the person. Nothing is sent from here."}
+        </p>
       </form>
       ${renderBack()}`,
     { user, section: "/access" },
@@ -95,11 +99,22 @@ function renderSensitive({ seesSensitive: mayGrant }: User, isChecked: boolean) 
   </label>`;
 }
 
+export interface PersonLinkPage {
+  readonly user: User;
+  readonly person: User;
+  readonly link: string;
+  /** The hours for which the link works. */
+  readonly hours: number;
+  /** The mail server did not accept the message with the link. */
+  readonly hasFailed: boolean;
+}
+
 /** Renders a person's one-time link. */
-export function renderPersonLinkPage(user: User, person: User, link: string, hours: number) {
+export function renderPersonLinkPage({ user, person, link, hours, hasFailed }: PersonLinkPage) {
   return renderPage(
     "The link is made",
-    html`${renderSecret(`This is the link for ${person.email}. It works once, for ${hours} hours.`, link)}
+    html`${hasFailed ? renderNotice("The mail server did not accept the message: pass the link on yourself.", "error") : ""}
+      ${renderSecret(`This is the link for ${person.email}. It works once, for ${hours} hours.`, link)}
       <p>Send it to the person. Anyone who has it can choose the account's password.</p>
       ${renderBack()}`,
     { user, section: "/access" },
