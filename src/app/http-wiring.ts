@@ -2,7 +2,7 @@ import type { Config } from "../config/load.ts";
 import type { HomeFacts } from "../pages/home.ts";
 import type { OperationPipeline } from "../pipeline/execute.ts";
 import { type HttpServer, type HttpSurfaces, listenHttp } from "../transport/http/server.ts";
-import { createOpenapiDocument } from "../transport/rest/openapi.ts";
+import { getOpenapiDocument } from "../transport/rest/openapi.ts";
 import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { connectAdmin, type ManagedParts } from "./access/admin-wiring.ts";
@@ -11,9 +11,8 @@ import { type CallerCheck, type Callers, connectCallerCheck, type RemoteApps } f
 import type { CoreServices } from "./core-services.ts";
 import { createWebhookReceiver } from "./webhook-receiver.ts";
 
-let document: string | undefined;
-/** Creates the document on first use, because that takes longer than the rest of the start. */
-const getOpenapi = () => (document ??= JSON.stringify(createOpenapiDocument()));
+let openapi: string | undefined;
+const serializeOpenapi = () => (openapi ??= JSON.stringify(getOpenapiDocument()));
 
 export interface HttpWiring {
   readonly upstream: Upstream;
@@ -39,7 +38,7 @@ export async function serveSurfaces(
 ): Promise<{ readonly server: HttpServer; readonly callerCheck: CallerCheck }> {
   const callerCheck = await connectCallerCheck(config, upstream, mcpEndpoint, { ...local, apps });
   const webhookReceiver = await createWebhookReceiver(config, webhooks, local);
-  const rest = pipeline && createRestHandler({ ...config, pipeline, log: local.log, openapi: getOpenapi });
+  const rest = pipeline && createRestHandler({ ...config, pipeline, log: local.log, openapi: serializeOpenapi });
   const home = getHomeFacts(config);
   const server = await listenHttp(config, {
     ...surfaces,

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 import { commonErrors, listPathVariables } from "../../src/contract/definition/operation.ts";
 import { errorCatalog } from "../../src/contract/errors.ts";
 import { getToolset, nounNames, operationNames, operations } from "../../src/contract/index.ts";
-import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
+import { getOpenapiDocument } from "../../src/transport/rest/openapi.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read the document without types
 type Json = any;
 
-const document: Json = createOpenapiDocument();
+const document: Json = getOpenapiDocument();
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajvFormats.default(ajv);
 ajv.addSchema({ $id: "openapi", ...document });

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
+import { getOpenapiDocument } from "../../src/transport/rest/openapi.ts";
 import { type RawAnswer, rest, send } from "../support/clients/raw-http.ts";
 import { listAudit, readState } from "../support/data/state.ts";
 import { type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
@@ -250,7 +250,7 @@ describe("a token", () => {
 test("the OpenAPI document is served without a token", async ({ server }) => {
   const answer = await send(`${server.origin}/integrations/v1/openapi.json`, {});
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
-  expect(answer.body).toEqual(JSON.parse(JSON.stringify(createOpenapiDocument())));
+  expect(answer.body).toEqual(JSON.parse(JSON.stringify(getOpenapiDocument())));
 });
 
 test("every answer has its own request id", async ({ server }) => {

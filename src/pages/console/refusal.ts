@@ -7,14 +7,14 @@ import type { SectionPath } from "./navigation.ts";
 
 export interface RefusalPage {
   readonly user: User;
-  readonly section: SectionPath;
-  readonly problem: Problem;
+  readonly section?: SectionPath | undefined;
+  readonly title: string;
+  readonly text: string;
 }
 
-/** Renders the page that explains why its records are not shown. */
-export function renderRefusalPage({ user, section, problem }: RefusalPage) {
-  const title = problem.status === 404 ? "Not found" : "Not shown";
-  return renderPage(title, renderRefusal(problem), { user, section });
+/** Renders a page that says why what was asked for is not shown or done. */
+export function renderRefusalPage({ user, section, title, text }: RefusalPage) {
+  return renderPage(title, renderNotice(text, "error"), { user, section });
 }
 
 /** Renders the reason why a part of a page is missing. */

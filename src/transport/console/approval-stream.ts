@@ -21,9 +21,10 @@ export function createApprovalStream(people: PeopleServices, closing: AbortSigna
   return async (context: PageContext): Promise<Response> => {
     // Nobody would read the stream of a HEAD request, so it would never end.
     if (context.req.method !== "GET") return context.text("Use GET.", 405, { allow: "GET" });
-    const { user } = (await findSignedIn(people, context, { extendsSession: false })) ?? {};
-    if (!user) return context.text("Sign in first.", 401);
-    const { userId } = user;
+    const findPerson = () => findSignedIn(people, context, { extendsSession: false });
+    let signedIn = await findPerson();
+    if (!signedIn) return context.text("Sign in first.", 401);
+    const { userId } = signedIn.user;
     const own = openOf.get(userId) ?? 0;
     if (open >= maxApprovalStreams || own >= maxApprovalStreamsOfPerson)
       return context.text("Too many pages are open. Reload this one later.", 503);
@@ -34,14 +35,13 @@ export function createApprovalStream(people: PeopleServices, closing: AbortSigna
       stream.onAbort(() => gone.abort());
       const signal = AbortSignal.any([gone.signal, closing]);
       try {
-        for (let sent = "", polls = 0; !signal.aborted; polls++) {
-          const signedIn = await findSignedIn(people, context, { extendsSession: false });
-          if (!signedIn) return;
+        for (let sent = "", polls = 0; signedIn && !signal.aborted; polls++) {
           const data = String(await renderApprovalRows(await listDecidable(people, signedIn.user)));
           if (data !== sent) await stream.writeSSE({ event: "approvals", data });
           else if (polls % pollsPerComment === 0) await stream.write(":\n\n");
           sent = data;
           await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+          signedIn = signal.aborted ? undefined : await findPerson();
         }
       } finally {
         open -= 1;

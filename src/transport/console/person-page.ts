@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Role, User } from "../../contract/access/roles.ts";
 import { Problem } from "../../contract/errors.ts";
-import { renderMessagePage } from "../../pages/console/message.ts";
+import type { SectionPath } from "../../pages/console/navigation.ts";
+import { renderRefusalPage } from "../../pages/console/refusal.ts";
 import type { Author } from "../../store/handler-context.ts";
 import { type PageContext, type PeopleServices, type PersonHandler, requireSignIn } from "../people/browser-request.ts";
 
@@ -10,7 +12,7 @@ export function requireRole(people: PeopleServices, roles: readonly Role[], answ
   return requireSignIn(people, async (context, user) => {
     if (!roles.includes(user.role)) {
       const text = "Your role does not open this page. Ask an owner of your organisation.";
-      return context.html(renderMessagePage(user, "Not for your role", text), 403);
+      return context.html(renderRefusalPage({ user, title: "Not for your role", text }), 403);
     }
     try {
       return await answer(context, user);
@@ -21,16 +23,18 @@ export function requireRole(people: PeopleServices, roles: readonly Role[], answ
   });
 }
 
-function answerProblem(
+/** Answers with the page that explains a refusal. */
+export function answerProblem(
   context: PageContext,
   user: User,
   { code, status, message }: Problem,
+  section?: SectionPath,
 ): Response | Promise<Response> {
-  if (code === "not_found") {
-    const text = "There is nothing here. It may have been removed.";
-    return context.html(renderMessagePage(user, "Not found", text), 404);
-  }
-  return context.html(renderMessagePage(user, "That did not work", message), status as 400);
+  const page =
+    code === "not_found"
+      ? { title: "Not found", text: "There is nothing here. It may have been removed." }
+      : { title: "That did not work", text: message };
+  return context.html(renderRefusalPage({ user, section, ...page }), status as ContentfulStatusCode);
 }
 
 /** Returns the id under which the audit and the log know a request. */

@@ -1,4 +1,3 @@
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { PageOf } from "../../contract/definition/operation.ts";
 import { maxLimit } from "../../contract/definition/page.ts";
 import type { Problem } from "../../contract/errors.ts";
@@ -13,7 +12,7 @@ import {
   renderProgramsPage,
   renderReviewersPage,
 } from "../../pages/console/programs.ts";
-import { renderRefusalPage, renderRemotePage } from "../../pages/console/refusal.ts";
+import { renderRemotePage } from "../../pages/console/refusal.ts";
 import { createScoreTable, renderScoresPage } from "../../pages/console/scores.ts";
 import { renderSubmissionPage } from "../../pages/console/submission.ts";
 import {
@@ -26,6 +25,7 @@ import { type TableFormat, tableFormats } from "../../pages/console/table.ts";
 import type { PeopleApp } from "../people/browser-request.ts";
 import { type ConsoleRequest, type ConsoleServices, createConsoleHandler } from "./console-page.ts";
 import type { PageData, PageReader } from "./page-reader.ts";
+import { answerProblem } from "./person-page.ts";
 import { createTableFile } from "./table-file.ts";
 
 /** A request for records, of which there are some. */
@@ -184,6 +184,5 @@ function parseFormat({ context }: RecordRequest): TableFormat | undefined {
 }
 
 function refuse({ context, user }: ConsoleRequest, problem: Problem): Response | Promise<Response> {
-  const page = renderRefusalPage({ user, section: programsPath, problem });
-  return context.html(page, problem.status as ContentfulStatusCode);
+  return answerProblem(context, user, problem, programsPath);
 }

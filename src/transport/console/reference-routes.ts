@@ -3,15 +3,13 @@ import { problem } from "../../contract/errors.ts";
 import { listReferenceOperations, type OpenapiDocument } from "../../pages/console/reference/openapi-document.ts";
 import { renderOperationPage, renderRecordPage, renderReferencePage } from "../../pages/console/reference/reference.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "../people/browser-request.ts";
-import { createOpenapiDocument } from "../rest/openapi.ts";
+import { getOpenapiDocument } from "../rest/openapi.ts";
 import { restPath } from "../rest/rest.ts";
 import { requireListed, requireRole } from "./person-page.ts";
 
 /** Adds the pages of the interface, from its OpenAPI document. */
 export function addReferenceRoutes(app: PeopleApp, people: PeopleServices): void {
-  let document: OpenapiDocument | undefined;
-  // Created on first use, because that takes longer than the rest of the start.
-  const getDocument = () => (document ??= createOpenapiDocument() as unknown as OpenapiDocument);
+  const getDocument = () => getOpenapiDocument() as unknown as OpenapiDocument;
 
   app.get(
     "/reference",

@@ -58,8 +58,15 @@ for (const [id, schema] of Object.entries(named)) names.add(schema, { id });
 
 type Json = Record<string, unknown>;
 
-/** Creates the OpenAPI 3.1 document (specification 9.4) from the contract. */
-export function createOpenapiDocument(): Json {
+let document: Json | undefined;
+
+/** Returns the OpenAPI 3.1 document (specification 9.4). It is built on first use, because that takes long. */
+export function getOpenapiDocument(): Json {
+  document ??= createDocument();
+  return document;
+}
+
+function createDocument(): Json {
   const components: Json = {};
   const paths: Record<string, Json> = {};
   for (const name of operationNames) {
