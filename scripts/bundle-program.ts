@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { type Plugin, rolldown } from "rolldown";
+import { buildViews } from "./build-views.ts";
 import { listPackageFolders, renderLicences } from "./licences.ts";
 import { renderSbom } from "./sbom.ts";
 
@@ -61,7 +62,8 @@ export async function bundleProgram(folder: string): Promise<void> {
     // Names and lines are kept for stack traces, and because some packages compare class names of errors.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
   });
-  const packages = listPackageFolders(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])));
+  const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  const packages = listPackageFolders([...modules, ...(await buildViews(join(folder, "views")))]);
   // Files for browsers, which `pages/assets.ts` reads beside itself.
   cpSync(join(root, "src/pages/assets"), join(folder, "assets"), { recursive: true });
   writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), renderLicences(packages));

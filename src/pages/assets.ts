@@ -13,16 +13,18 @@ const contentTypes = { css: "text/css; charset=utf-8", js: "text/javascript; cha
 /** The path under which assets are served. */
 export const assetsPath = "/assets";
 
-function loadAsset(name: string, extension: keyof typeof contentTypes): Asset {
+/** Loads an asset that consists of these files, in order. The last one names it. */
+function loadAsset(extension: keyof typeof contentTypes, ...names: readonly string[]): Asset {
   // The build copies the folder, so that it is beside this module in the package too.
-  const body = readFileSync(new URL(`./assets/${name}.${extension}`, import.meta.url), "utf8");
-  const path = `${assetsPath}/${name}.${hashSha256Hex(body).slice(0, 16)}.${extension}`;
+  const files = names.map((name) => readFileSync(new URL(`./assets/${name}.${extension}`, import.meta.url), "utf8"));
+  const body = files.join("\n");
+  const path = `${assetsPath}/${names.at(-1)}.${hashSha256Hex(body).slice(0, 16)}.${extension}`;
   return { path, contentType: contentTypes[extension], body };
 }
 
-export const styleAsset = loadAsset("site", "css");
-export const passkeyAsset = loadAsset("passkeys", "js");
-export const approvalsAsset = loadAsset("approvals", "js");
+export const styleAsset = loadAsset("css", "components", "site");
+export const passkeyAsset = loadAsset("js", "passkeys");
+export const approvalsAsset = loadAsset("js", "approvals");
 
 const byPath = new Map([styleAsset, passkeyAsset, approvalsAsset].map((asset) => [asset.path, asset]));
 

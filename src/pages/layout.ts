@@ -70,10 +70,3 @@ function renderBar({ name, email, role }: User, current: SectionPath | undefined
     <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
   </header>`;
 }
-
-/** Renders a message about what was done, or what went wrong, which screen readers read first. */
-export function renderNotice(text: string, kind: "done" | "error") {
-  return kind === "error"
-    ? html`<p class="notice error" role="alert">${text}</p>`
-    : html`<p class="notice" role="status">${text}</p>`;
-}

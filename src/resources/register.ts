@@ -7,22 +7,26 @@ import { readResource } from "./read.ts";
 import { createResourceReader, type ResourceSession } from "./session.ts";
 import { getSkill, listSkills } from "./skills.ts";
 import { createSubscriber, type Listener, type Subscriber, type SubscriberOptions } from "./subscriber.ts";
+import { listViews, readViewResource } from "./views.ts";
 
 const listSkillsParams = z.looseObject({ cursor: z.string().optional() });
 const getSkillParams = z.looseObject({ uri: z.string() });
 
 /** Registers the handlers for resources, prompts, skills and completions. Subscriptions are separate. */
 export function registerResources(server: Server, session: ResourceSession): void {
-  server.setRequestHandler("resources/list", ({ params }, context) =>
-    listResources(createResourceReader(session, context), params?.cursor),
-  );
+  server.setRequestHandler("resources/list", async ({ params }, context) => {
+    const page = await listResources(createResourceReader(session, context), params?.cursor);
+    const isLast = page.nextCursor === undefined;
+    return isLast && session.showsViews(context) ? { ...page, resources: [...page.resources, ...listViews()] } : page;
+  });
   server.setRequestHandler("resources/templates/list", ({ params }, context) => {
     if (params?.cursor !== undefined) throw createUnknownCursorError();
     return listTemplates(createResourceReader(session, context));
   });
-  server.setRequestHandler("resources/read", ({ params }, context) =>
-    readResource(createResourceReader(session, context), params.uri),
-  );
+  server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
+    const view = session.showsViews(context) ? await readViewResource(uri) : undefined;
+    return view ?? readResource(createResourceReader(session, context), uri);
+  });
   server.setRequestHandler("prompts/list", ({ params }, context) => {
     if (params?.cursor !== undefined) throw createUnknownCursorError();
     return listPrompts(createResourceReader(session, context));

@@ -11,6 +11,8 @@ export interface ResourceSession extends RequestCaller {
   readonly upstream: Upstream;
   /** Returns the setting that disables an operation for agents, if any. */
   readonly disabledBySetting: (name: CallName) => string | undefined;
+  /** Returns whether the client shows views of results (MCP Apps). */
+  showsViews(context: Pick<ServerContext, "mcpReq">): boolean;
   /** Most bytes of JSON in one result, unless a single row is larger. */
   readonly resultBytes: number;
 }

@@ -4,6 +4,7 @@ import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
 import { isToolName } from "./catalog/definitions.ts";
 import { callSearchTool, isSearchToolName } from "./catalog/search.ts";
 import { listTools } from "./catalog/tool-modes.ts";
+import { addViews } from "./catalog/tool-views.ts";
 import { canAsk } from "./confirmation/confirm.ts";
 import { callTool } from "./dispatch.ts";
 import type { ToolResult } from "./instrumented-call.ts";
@@ -14,7 +15,7 @@ type Args = Readonly<Record<string, unknown>>;
 /** Registers the handlers for `tools/list` and `tools/call`. */
 export function registerTools(server: Server, session: ToolSession): void {
   server.setRequestHandler("tools/list", async (_, context) => ({
-    tools: await listCallerTools({ ...session, ...getRequestCaller(context, session) }),
+    tools: await listCallerTools({ ...session, ...getRequestCaller(context, session) }, session.showsViews(context)),
   }));
 
   server.setRequestHandler("tools/call", async ({ params }, context) => {
@@ -24,9 +25,9 @@ export function registerTools(server: Server, session: ToolSession): void {
 }
 
 /** Lists the tools that a caller may use. */
-export async function listCallerTools({ upstream, settings, ...caller }: ToolSession) {
+export async function listCallerTools({ upstream, settings, ...caller }: ToolSession, withViews: boolean) {
   const { scopes } = await getIdentity(upstream, caller);
-  return listTools(settings, scopes);
+  return addViews(listTools(settings, scopes), withViews);
 }
 
 /**

@@ -41,6 +41,8 @@ export interface ToolSession extends RequestCaller {
   clientCapabilities(): ClientCapabilities | undefined;
   /** The name of a 2025-era connection's client; `undefined` over stateless HTTP. */
   clientName(): string | undefined;
+  /** Returns whether the client shows views of results (MCP Apps). */
+  showsViews(context: ToolContext): boolean;
   /** The protocol version of a 2025-era connection; `undefined` over stateless HTTP. */
   protocolVersion(): string | undefined;
 }

@@ -24,6 +24,7 @@ import type { ToolSettings } from "../tools/settings.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { getRequestCaller } from "../upstream/request-caller.ts";
 import { createHandshakeInfo, createServerInfo, createServerOptions } from "./server-info.ts";
+import { canClientShowViews } from "./view-support.ts";
 
 export interface ServerDeps {
   readonly upstream: Upstream;
@@ -66,7 +67,13 @@ export function createServerFactory({
     const getClientCapabilities = () => server.getClientCapabilities();
     const getProtocolVersion = () => server.getNegotiatedProtocolVersion();
     const { approvals } = confirmation;
-    const session = { upstream, token: authInfo?.token ?? token, disabledBySetting };
+    const session = {
+      upstream,
+      token: authInfo?.token ?? token,
+      disabledBySetting,
+      showsViews: ({ mcpReq }: Pick<ToolContext, "mcpReq">) =>
+        canClientShowViews(settings, mcpReq, getClientCapabilities()),
+    };
     registerTools(server, {
       ...session,
       confirmation,

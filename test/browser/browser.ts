@@ -1,6 +1,6 @@
 import chromium from "@sparticuz/chromium";
 import axe from "axe-core";
-import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium as driver, type Frame, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { password } from "../identity/browser-session.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
@@ -54,17 +54,21 @@ interface AxeResults {
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    // The page's policy allows no foreign script; the debugger's evaluation is not subject to it.
-    const results = (await page.evaluate(`${axe.source}; axe.run()`)) as AxeResults;
-    const found = results.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
-    expect([colorScheme, found]).toEqual([colorScheme, []]);
+    expect([colorScheme, await findBarriers(page)]).toEqual([colorScheme, []]);
   }
   await page.emulateMedia({ colorScheme: "light" });
 }
 
+/** Returns what axe-core finds that hinders people in a page or a frame. */
+export async function findBarriers(page: Page | Frame): Promise<string[][]> {
+  // The page's policy allows no foreign script; the debugger's evaluation is not subject to it.
+  const results = (await page.evaluate(`${axe.source}; axe.run()`)) as AxeResults;
+  return results.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+}
+
 /** Writes screenshots of a page in light and in dark to `PROGRAMME_TEST_SCREENSHOTS`, if that names a folder. */
 export async function takeScreenshots(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
-  const folder = screenshots;
+  const folder = screenshotFolder;
   if (folder === undefined) return;
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -74,7 +78,7 @@ export async function takeScreenshots(page: Page, name: string, { fullPage = tru
 }
 
 // The program, which shares the environment, refuses variables that it does not know.
-const screenshots = process.env["TEST_SCREENSHOTS"];
+export const screenshotFolder = process.env["TEST_SCREENSHOTS"];
 
 /** Gives a browser an authenticator that makes passkeys and confirms each use. */
 export async function addAuthenticator(context: BrowserContext, page: Page): Promise<void> {

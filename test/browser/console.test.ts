@@ -1,44 +1,21 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { issueToken } from "../../src/app/access/issue-token.ts";
-import { createApp } from "../../src/app/app.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { scopes } from "../../src/contract/access/scopes.ts";
-import { seedDemo } from "../../src/demo/seed.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { invite } from "../identity/browser-session.ts";
 import { clients } from "../support/clients/clients.ts";
-import { temporaryDirectory } from "../support/processes/directory.ts";
-import { openTestServer, TestClock, type TestServer } from "../support/servers/test-server.ts";
-import { acceptInvitation, expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
+import { acceptInvitation, expectAccessible, openPage, takeScreenshots } from "./browser.ts";
+import { openDemoServer } from "./demo-server.ts";
 
 let browser: Browser;
 let server: TestServer;
 let origin: string;
 
 beforeAll(async () => {
-  const clock = new TestClock();
-  const directory = await temporaryDirectory();
-  const database = `${directory.path}/demo.db`;
-  const app = await createApp(loadConfig({ PROGRAMME_DATABASE: database }), { clock });
-  await seedDemo(app.store, app.content, { now: clock.now() });
-  const [business] = await app.store.listBusinesses();
-  await app.close();
-  const opened = await openTestServer({ PROGRAMME_DATABASE: database, PROGRAMME_CONFIRM: "human" }, { clock });
-  const businessId = business?.businessId ?? "";
-  server = { ...opened.server, businessId, token: () => issueDemoToken(opened.server, businessId) };
-  origin = server.origin.replace("127.0.0.1", "localhost");
-  browser = await launchBrowser();
-  return async () => {
-    await browser.close();
-    await opened.close();
-    await directory.remove();
-  };
+  const opened = await openDemoServer({ PROGRAMME_CONFIRM: "human" });
+  ({ browser, server, origin } = opened);
+  return opened.close;
 });
-
-async function issueDemoToken({ app }: TestServer, businessId: string): Promise<string> {
-  return (await issueToken(app.store, { businessId, name: "Assistant", scopes, expiresAt: null })).token;
-}
 
 async function signIn(page: Page, email = "olga@example.org"): Promise<void> {
   const secret = await invite(server, { email, role: "owner" });

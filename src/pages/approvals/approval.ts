@@ -2,8 +2,9 @@ import { html } from "hono/html";
 import type { Approval } from "../../contract/access/approvals.ts";
 import type { User } from "../../contract/access/roles.ts";
 import { approvalsAsset } from "../assets.ts";
-import { formatMinute } from "../console/components.ts";
-import { renderNotice, renderPage } from "../layout.ts";
+import { formatMinute } from "../components/format.ts";
+import { renderNotice } from "../components/notice.ts";
+import { renderPage } from "../layout.ts";
 
 export interface ApprovalPage {
   readonly user: User;

@@ -1,41 +1,5 @@
 import { html } from "hono/html";
 
-export interface DataTable {
-  /** Names the table for screen readers. */
-  readonly caption: string;
-  readonly headings: readonly string[];
-  /** The first cell of a row names it. */
-  readonly rows: readonly (readonly unknown[])[];
-  /** What is said in place of a table without rows. */
-  readonly empty: string;
-}
-
-/** Renders records as a table. Narrow screens scroll it, by keyboard too. */
-export function renderTable({ caption, headings, rows, empty }: DataTable) {
-  if (rows.length === 0) return html`<p>${empty}</p>`;
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ([first, ...cells]) =>
-            html`<tr>
-              <th scope="row">${first}</th>
-              ${cells.map((cell) => html`<td>${cell}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
-}
-
 export interface Choice {
   readonly value: string;
   readonly label: string;
@@ -80,8 +44,4 @@ export function renderSecret(label: string, secret: string) {
 export function renderNextPage(path: string, query: Readonly<Record<string, string>>, cursor: string | undefined) {
   if (cursor === undefined) return "";
   return html`<p><a class="button quiet" href="${path}?${new URLSearchParams({ ...query, cursor })}">Older entries</a></p>`;
-}
-
-export function formatMinute(time: string | null | undefined): string {
-  return time ? `${time.slice(0, 16).replace("T", " ")} UTC` : "";
 }

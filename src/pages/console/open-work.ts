@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { OpenWork, WorkKind } from "../../contract/workflows/open-work.ts";
-import { renderGaps } from "./refusal.ts";
-import { createTimeColumn, type RecordTable, renderRecords } from "./table.ts";
+import { renderGaps } from "../components/gaps.ts";
+import { createTimeColumn, type RecordTable, renderRecords } from "../components/table.ts";
 
 /** What each kind of work is called. */
 export const workLabels: Readonly<Record<WorkKind, string>> = {

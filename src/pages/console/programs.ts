@@ -4,12 +4,14 @@ import type { Problem } from "../../contract/errors.ts";
 import type { Program } from "../../contract/programs.ts";
 import type { OpenWork } from "../../contract/workflows/open-work.ts";
 import type { ReviewProgress } from "../../contract/workflows/review-progress.ts";
+import { formatCode, formatMinute } from "../components/format.ts";
+import { renderGaps } from "../components/gaps.ts";
+import { createReviewerTable, createRoundTable } from "../components/progress.ts";
+import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } from "../components/table.ts";
 import { renderPage } from "../layout.ts";
-import { formatMinute, renderNextPage } from "./components.ts";
-import { formatCode } from "./format.ts";
+import { renderNextPage } from "./components.ts";
 import { renderOpenWork } from "./open-work.ts";
-import { renderGaps, renderRefusal } from "./refusal.ts";
-import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } from "./table.ts";
+import { renderRefusal } from "./refusal.ts";
 
 export const programsPath = "/programmes";
 
@@ -129,39 +131,6 @@ export function renderProgramOverview({ user, program, progress, openWork }: Pro
   );
 }
 
-type RoundProgress = ReviewProgress["rounds"][number];
-
-export function createRoundTable(rows: readonly RoundProgress[]): RecordTable<RoundProgress> {
-  return {
-    caption: "Progress of the review rounds",
-    rows,
-    empty: "There are no review rounds yet.",
-    columns: [
-      { header: "Round", value: ({ name, roundId }) => name ?? roundId },
-      { header: "Track", value: ({ track }) => track },
-      createTimeColumn("Deadline", ({ deadline }) => deadline),
-      { header: "Submissions", value: ({ submissions }) => submissions },
-      {
-        header: "Reviews submitted",
-        value: ({ submitted }) => submitted,
-        render: ({ submitted, required, name }) =>
-          renderShare(submitted, required, `Reviews of ${name ?? "the round"}`),
-      },
-      { header: "Required", value: ({ required }) => required },
-      { header: "Missing", value: ({ missing }) => missing },
-      { header: "Overdue", value: ({ overdue }) => overdue },
-      { header: "Conflicts", value: ({ conflicts }) => conflicts },
-    ],
-  };
-}
-
-function renderShare(done: number, of: number | null, label: string) {
-  if (of === null || of === 0) return done;
-  return html`${done} <progress value="${Math.min(done, of)}" max="${of}" aria-label="${label}"></progress>`;
-}
-
-type ReviewerLoad = ReviewProgress["reviewers"][number];
-
 /** Renders the load of a programme's reviewers. */
 export function renderReviewersPage(user: User, program: Program, progress: ReviewProgress) {
   return renderProgramPage(
@@ -171,25 +140,4 @@ export function renderReviewersPage(user: User, program: Program, progress: Revi
     html`${renderRecords(createReviewerTable(progress.reviewers))}
     ${renderDownloads(`${programsPath}/${program.programId}/reviewers`)}${renderGaps(progress)}`,
   );
-}
-
-export function createReviewerTable(rows: readonly ReviewerLoad[]): RecordTable<ReviewerLoad> {
-  return {
-    caption: "Load of the reviewers, the most overdue first",
-    rows,
-    empty: "Nobody has been assigned a review yet.",
-    columns: [
-      { header: "Reviewer", value: ({ name, reviewerId }) => name ?? reviewerId },
-      { header: "Assigned", value: ({ assigned }) => assigned },
-      { header: "Begun", value: ({ drafted }) => drafted },
-      {
-        header: "Submitted",
-        value: ({ submitted }) => submitted,
-        render: ({ submitted, assigned, name }) =>
-          renderShare(submitted, assigned, `Reviews of ${name ?? "the reviewer"}`),
-      },
-      { header: "Overdue", value: ({ overdue }) => overdue },
-      { header: "Conflicts", value: ({ conflicts }) => conflicts },
-    ],
-  };
 }

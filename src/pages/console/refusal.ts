@@ -1,8 +1,8 @@
 import { html } from "hono/html";
 import type { User } from "../../contract/access/roles.ts";
-import type { Gaps } from "../../contract/definition/workflow.ts";
 import type { Problem } from "../../contract/errors.ts";
-import { renderNotice, renderPage } from "../layout.ts";
+import { renderNotice } from "../components/notice.ts";
+import { renderPage } from "../layout.ts";
 import type { SectionPath } from "./navigation.ts";
 
 export interface RefusalPage {
@@ -32,10 +32,3 @@ export const remoteNote = html`<p>
   This server works with the records of another service. The console shows approvals; open that service to see its
   programmes and to set them up.
 </p>`;
-
-/** Renders what a workflow's answer lacks. */
-export function renderGaps({ omitted = [], truncated = [] }: Gaps) {
-  return html`${omitted.map(({ what, scope }) => html`<p class="hint">Not shown: ${what} (needs ${scope}).</p>`)}${truncated.map(
-    ({ list, shown, of }) => html`<p class="hint">Shown: ${shown} of ${of} (${list}).</p>`,
-  )}`;
-}

@@ -2,10 +2,10 @@ import { html } from "hono/html";
 import type { User } from "../../contract/access/roles.ts";
 import type { Program } from "../../contract/programs.ts";
 import type { ScoreTable } from "../../contract/workflows/score-table.ts";
-import { formatCode, formatScore } from "./format.ts";
+import { formatCode, formatScore } from "../components/format.ts";
+import { renderGaps } from "../components/gaps.ts";
+import { type RecordTable, renderDownloads, renderRecords } from "../components/table.ts";
 import { programsPath, renderProgramPage } from "./programs.ts";
-import { renderGaps } from "./refusal.ts";
-import { type RecordTable, renderDownloads, renderRecords } from "./table.ts";
 
 export type ScoredRound = ScoreTable["rounds"][number];
 type ScoredSubmission = ScoredRound["submissions"][number];

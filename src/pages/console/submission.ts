@@ -2,12 +2,12 @@ import { html } from "hono/html";
 import type { User } from "../../contract/access/roles.ts";
 import type { Result } from "../../contract/index.ts";
 import type { SubmissionBrief } from "../../contract/workflows/submission-brief.ts";
+import { formatCode, formatMinute, formatScore } from "../components/format.ts";
+import { renderGaps } from "../components/gaps.ts";
+import { createTimeColumn, formatAddress, type RecordTable, renderRecords } from "../components/table.ts";
 import { renderPage } from "../layout.ts";
-import { formatMinute } from "./components.ts";
-import { formatCode, formatScore } from "./format.ts";
 import { programsPath, type ReadResult } from "./programs.ts";
-import { renderGaps, renderRefusal } from "./refusal.ts";
-import { createTimeColumn, formatAddress, type RecordTable, renderRecords } from "./table.ts";
+import { renderRefusal } from "./refusal.ts";
 
 type History = Result<"get_history">;
 

@@ -3,11 +3,12 @@ import type { User } from "../../contract/access/roles.ts";
 import type { Program, Round, Track } from "../../contract/programs.ts";
 import { type Submission, SubmissionState } from "../../contract/submissions.ts";
 import type { SearchResults } from "../../contract/workflows/search.ts";
+import { formatCode } from "../components/format.ts";
+import { renderGaps } from "../components/gaps.ts";
+import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } from "../components/table.ts";
 import { type Choice, renderNextPage, renderSelect } from "./components.ts";
-import { formatCode } from "./format.ts";
 import { type ListPage, programsPath, type ReadResult, renderProgramPage } from "./programs.ts";
-import { renderGaps, renderRefusal } from "./refusal.ts";
-import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } from "./table.ts";
+import { renderRefusal } from "./refusal.ts";
 
 /** The filter of a list of submissions, as the address has it. */
 export interface SubmissionFilter {

@@ -4,11 +4,11 @@ import type { Program } from "../../contract/programs.ts";
 import type { OpenWork } from "../../contract/workflows/open-work.ts";
 import { renderLiveApprovals, type WaitingApprovals } from "../approvals/approval.ts";
 import { approvalsAsset } from "../assets.ts";
+import { createTimeColumn, type RecordTable, renderRecords } from "../components/table.ts";
 import { renderPage } from "../layout.ts";
 import { workLabels } from "./open-work.ts";
 import { programsPath, type ReadResult } from "./programs.ts";
 import { remoteNote, renderRefusal } from "./refusal.ts";
-import { createTimeColumn, type RecordTable, renderRecords } from "./table.ts";
 
 /** What an agent has changed lately. */
 export interface AgentActivity {

@@ -1,7 +1,8 @@
 import { html } from "hono/html";
 import type { Role, User } from "../../contract/access/roles.ts";
 import { passkeyAsset } from "../assets.ts";
-import { renderNotice, renderPage } from "../layout.ts";
+import { renderNotice } from "../components/notice.ts";
+import { renderPage } from "../layout.ts";
 import { renderNewPassword } from "./link.ts";
 import { renderPasskeyStatus } from "./sign-in.ts";
 

@@ -2,7 +2,8 @@ import { html } from "hono/html";
 import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
 import type { User } from "../../contract/access/roles.ts";
 import { listScopeGroups } from "../../contract/access/scope-groups.ts";
-import { renderNotice, renderPage } from "../layout.ts";
+import { renderNotice } from "../components/notice.ts";
+import { renderPage } from "../layout.ts";
 
 export interface ConnectedAppsPage {
   readonly user: User;

@@ -1,7 +1,8 @@
 import { html } from "hono/html";
 import type { User } from "../../contract/access/roles.ts";
 import type { ScopeGroup } from "../../contract/access/scope-groups.ts";
-import { renderNotice, renderPage } from "../layout.ts";
+import { renderNotice } from "../components/notice.ts";
+import { renderPage } from "../layout.ts";
 
 export interface ConsentPage {
   readonly user: User;

@@ -1,5 +1,6 @@
 import { html } from "hono/html";
-import { renderNotice, renderPage } from "../layout.ts";
+import { renderNotice } from "../components/notice.ts";
+import { renderPage } from "../layout.ts";
 
 export interface LinkPage {
   /** `owner`: sets up the first account. `invitation`: a new person. `password`: a person who had a password. */

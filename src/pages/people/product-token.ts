@@ -2,8 +2,10 @@ import { html } from "hono/html";
 import type { ProductTokenOwner, ShownProductToken } from "../../contract/access/product-tokens.ts";
 import type { User } from "../../contract/access/roles.ts";
 import { listScopeGroups } from "../../contract/access/scope-groups.ts";
-import { formatMinute, renderAction, renderCarefulAction } from "../console/components.ts";
-import { renderNotice, renderPage } from "../layout.ts";
+import { formatMinute } from "../components/format.ts";
+import { renderNotice } from "../components/notice.ts";
+import { renderAction, renderCarefulAction } from "../console/components.ts";
+import { renderPage } from "../layout.ts";
 
 export interface ProductTokenPage {
   readonly user: User;

@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import { passkeyAsset } from "../assets.ts";
-import { renderNotice, renderPage } from "../layout.ts";
+import { renderNotice } from "../components/notice.ts";
+import { renderPage } from "../layout.ts";
 
 export interface SignInPage {
   /** The local path to open afterwards. */

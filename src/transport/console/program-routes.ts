@@ -2,9 +2,9 @@ import type { PageOf } from "../../contract/definition/operation.ts";
 import { maxLimit } from "../../contract/definition/page.ts";
 import type { Problem } from "../../contract/errors.ts";
 import type { Submission } from "../../contract/submissions.ts";
+import { createReviewerTable, createRoundTable } from "../../pages/components/progress.ts";
+import { type TableFormat, tableFormats } from "../../pages/components/table.ts";
 import {
-  createReviewerTable,
-  createRoundTable,
   type ListPage,
   programsPath,
   type ReadResult,
@@ -21,7 +21,6 @@ import {
   renderSubmissionsPage,
   type SubmissionFilter,
 } from "../../pages/console/submissions.ts";
-import { type TableFormat, tableFormats } from "../../pages/console/table.ts";
 import type { PeopleApp } from "../people/browser-request.ts";
 import { type ConsoleRequest, type ConsoleServices, createConsoleHandler } from "./console-page.ts";
 import type { PageData, PageReader } from "./page-reader.ts";

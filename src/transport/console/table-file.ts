@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import type { Cell, RecordTable, TableFormat } from "../../pages/console/table.ts";
+import type { Cell, RecordTable, TableFormat } from "../../pages/components/table.ts";
 
 const contentTypes: Readonly<Record<TableFormat, string>> = {
   csv: "text/csv; charset=utf-8",

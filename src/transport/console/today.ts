@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../../contract/audit.ts";
 import { maxLimit } from "../../contract/definition/page.ts";
-import { formatCode } from "../../pages/console/format.ts";
+import { formatCode } from "../../pages/components/format.ts";
 import type { ReadResult } from "../../pages/console/programs.ts";
 import { type AgentActivity, type ProgramWork, renderTodayPage } from "../../pages/console/today.ts";
 import { type HomeFacts, renderConnectGuide } from "../../pages/home.ts";

@@ -1,4 +1,10 @@
-import { type AuthInfo, type JSONRPCResponse, type Result, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
+import {
+  type AuthInfo,
+  type ClientCapabilities,
+  type JSONRPCResponse,
+  type Result,
+  SERVER_INFO_META_KEY,
+} from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
 import { isObject } from "../../lib/is-object.ts";
 import { toJsonText } from "../../lib/json-cache.ts";
@@ -8,6 +14,7 @@ import type { ToolContext, ToolSession } from "../../tools/session.ts";
 import { getIdentity, getRequestCaller } from "../../upstream/request-caller.ts";
 import { describeRequest, type ServerDeps, toClientError } from "../mcp-server.ts";
 import { createServerInfo, toolListCache } from "../server-info.ts";
+import { canClientShowViews } from "../view-support.ts";
 import { createInFlightRequests } from "./in-flight-requests.ts";
 import { type PlainRequest, toPlainRequest } from "./plain-request.ts";
 
@@ -20,8 +27,14 @@ export interface FastPathConnection {
   readonly token?: string | undefined;
   /** Whether each request states its revision, as those of 2026-07-28 do. */
   readonly stateless: boolean;
-  /** Returns the revision that a handshake agreed on; undefined leaves the request to the SDK. */
-  revision(): string | undefined | Promise<string | undefined>;
+  /** Returns what a handshake agreed on; undefined leaves the request to the SDK. */
+  terms(): NegotiatedTerms | undefined | Promise<NegotiatedTerms | undefined>;
+}
+
+/** What a 2025-era client and this server agreed on. */
+export interface NegotiatedTerms {
+  readonly revision: string;
+  readonly capabilities?: ClientCapabilities | undefined;
 }
 
 export interface FastPath {
@@ -52,7 +65,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
   const listToolsFor = createToolListCache({ ...resultFields, ...toolListCache });
 
   async function computeResult(request: PlainRequest, call: PlainCall): Promise<Result> {
-    const { revision, stateless } = call;
+    const { terms, stateless } = call;
     const context = createToolContext(request, call);
     const session: ToolSession = {
       upstream,
@@ -63,7 +76,8 @@ export function createFastPath(deps: FastPathDeps): FastPath {
       // Only calls that may ask the client something look at its capabilities.
       clientCapabilities: () => undefined,
       clientName: () => undefined,
-      protocolVersion: () => revision,
+      protocolVersion: () => terms?.revision,
+      showsViews: ({ mcpReq }) => canClientShowViews(settings, mcpReq, terms?.capabilities),
     };
     if (request.method === "tools/call") {
       const result = await answerCall(session, context, request.name, request.args);
@@ -72,7 +86,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     const described = { ...describeRequest(context), kind: "mcp", method: request.method } as const;
     return telemetry.watch(
       described,
-      () => listToolsFor(session, stateless),
+      () => listToolsFor(session, stateless, session.showsViews(context)),
       () => succeeded,
     );
   }
@@ -84,11 +98,11 @@ export function createFastPath(deps: FastPathDeps): FastPath {
   ): Promise<JSONRPCResponse | undefined> {
     const { id } = request;
     const { stateless, authInfo, token } = connection;
-    const revision = stateless ? undefined : await connection.revision();
-    if (!stateless && revision === undefined) return undefined;
+    const terms = stateless ? undefined : await connection.terms();
+    if (!stateless && terms === undefined) return undefined;
     const end = inFlight.begin(connection.id, id, controller);
     try {
-      const call = { authInfo, token, stateless, revision, signal: controller.signal };
+      const call = { authInfo, token, stateless, terms, signal: controller.signal };
       return { jsonrpc: "2.0", id, result: await computeResult(request, call) };
     } catch (error) {
       const { code, message, data } = toClientError(error, log);
@@ -112,12 +126,12 @@ export function createFastPath(deps: FastPathDeps): FastPath {
 /** Returns a function that lists a caller's tools, and keeps each list. */
 function createToolListCache(statelessFields: object) {
   const lists = new LRUCache<string, Result>({ max: maxLists });
-  return async (session: ToolSession, stateless: boolean): Promise<Result> => {
+  return async (session: ToolSession, stateless: boolean, withViews: boolean): Promise<Result> => {
     const { scopes } = await getIdentity(session.upstream, session);
-    const key = `${stateless} ${[...scopes].join(" ")}`;
+    const key = `${stateless} ${withViews} ${[...scopes].join(" ")}`;
     const known = lists.get(key);
     if (known) return known;
-    const tools = await listCallerTools(session);
+    const tools = await listCallerTools(session, withViews);
     const result: Result = stateless ? { tools, ...statelessFields } : { tools };
     lists.set(key, result);
     // Each answer takes the text of the list from this cache.
@@ -127,7 +141,7 @@ function createToolListCache(statelessFields: object) {
 }
 
 interface PlainCall extends Pick<FastPathConnection, "authInfo" | "token" | "stateless"> {
-  readonly revision: string | undefined;
+  readonly terms: NegotiatedTerms | undefined;
   readonly signal: AbortSignal;
 }
 

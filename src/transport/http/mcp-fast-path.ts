@@ -33,14 +33,11 @@ export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): Ht
       id: sessionId === undefined ? undefined : `${clientId} ${sessionId}`,
       authInfo,
       stateless: revision === statelessRevision,
-      revision: () =>
+      terms: () =>
         sessionId === undefined
-          ? (revision ?? assumedRevision)
-          : sessions.find(sessionId, clientId).then(
-              (terms) => terms?.revision,
-              // The SDK's handler meets the same error and reports it.
-              () => undefined,
-            ),
+          ? { revision: revision ?? assumedRevision }
+          : // The SDK's handler meets the same error and reports it.
+            sessions.find(sessionId, clientId).catch(() => undefined),
     };
   }
 

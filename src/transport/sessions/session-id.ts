@@ -9,8 +9,8 @@ export interface SessionTerms {
   /** The only caller who can use the session. */
   readonly callerId: string;
   readonly revision: string;
-  /** The kinds of questions that the client can answer. */
-  readonly elicitation: ClientCapabilities["elicitation"];
+  /** The client's capabilities that the server uses: the kinds of questions that it can answer, and views. */
+  readonly capabilities: Pick<ClientCapabilities, "elicitation" | "extensions">;
   /** ISO time. */
   readonly expiresAt: string;
 }

@@ -143,8 +143,7 @@ export class SessionRequest implements Transport {
       return;
     }
     this.#deps.running.set(this.#key(id), this);
-    const { revision: protocolVersion, elicitation } = terms;
-    const capabilities = elicitation ? { elicitation } : {};
+    const { revision: protocolVersion, capabilities } = terms;
     this.#server ??= this.#initialize({ protocolVersion, capabilities, clientInfo: unknownClient }).then(
       () => undefined,
     );

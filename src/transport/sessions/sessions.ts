@@ -7,6 +7,7 @@ import type { Subscriptions } from "../../resources/register.ts";
 import { createSubscriber, type SubscriberOptions } from "../../resources/subscriber.ts";
 import type { Upstream } from "../../upstream/port.ts";
 import { getRequestCaller } from "../../upstream/request-caller.ts";
+import { canShowViews, viewCapabilities } from "../../views/catalog.ts";
 import type { ServerFactory } from "../mcp-server.ts";
 import { createElicitations } from "./elicitations.ts";
 import { createName, createSessionIds, type SessionTerms } from "./session-id.ts";
@@ -168,16 +169,17 @@ async function requireKnownCaller(upstream: Upstream, authInfo: AuthInfo): Promi
 function createSessionTerms(server: Server, { clientId: callerId }: AuthInfo, now: Date): SessionTerms {
   const expiresAt = new Date(now.getTime() + sessionMs).toISOString();
   const revision = server.getNegotiatedProtocolVersion() ?? "";
-  return { sessionId: createName(), callerId, revision, elicitation: getElicitationCapability(server), expiresAt };
+  return { sessionId: createName(), callerId, revision, capabilities: getUsedCapabilities(server), expiresAt };
 }
 
 const silent = { updated: () => undefined, listChanged: () => undefined };
 
-/** Returns the kinds of questions that a client has declared to answer. */
-function getElicitationCapability(server: Server): SessionTerms["elicitation"] {
-  const declared = server.getClientCapabilities()?.elicitation;
-  if (!declared) return undefined;
-  return { ...(declared.form ? { form: {} } : {}), ...(declared.url ? { url: {} } : {}) };
+/** Returns the capabilities of a client that the server uses. A session's id contains nothing else that a client sends. */
+function getUsedCapabilities(server: Server): SessionTerms["capabilities"] {
+  const declared = server.getClientCapabilities();
+  const { form, url } = declared?.elicitation ?? {};
+  const elicitation = { ...(form ? { form: {} } : {}), ...(url ? { url: {} } : {}) };
+  return { ...(declared?.elicitation ? { elicitation } : {}), ...(canShowViews(declared) ? viewCapabilities : {}) };
 }
 
 function createSessionNotFound(): Response {

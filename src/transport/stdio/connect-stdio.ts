@@ -53,7 +53,9 @@ export function connectStdio(
       const revision = server?.getNegotiatedProtocolVersion();
       // The SDK negotiates first.
       if (!stateless && revision === undefined) return undefined;
-      const connection = { id: "stdio", token, stateless, revision: () => revision };
+      const capabilities = server?.getClientCapabilities();
+      const terms = () => (revision === undefined ? undefined : { revision, capabilities });
+      const connection = { id: "stdio", token, stateless, terms };
       return fastPath.answer(message, connection, new AbortController());
     },
     prepare: createListenHandler(subscriber, log),

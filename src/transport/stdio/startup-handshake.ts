@@ -2,8 +2,10 @@ import { type McpRequestContext, Server, type Transport } from "@modelcontextpro
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Scope } from "../../contract/access/scopes.ts";
 import { listToolDefinitions } from "../../tools/catalog/definitions.ts";
+import { addViews } from "../../tools/catalog/tool-views.ts";
 import type { ToolSettings } from "../../tools/settings.ts";
 import { createHandshakeInfo, createServerOptions, type SubscriptionSupport } from "../server-info.ts";
+import { canClientShowViews } from "../view-support.ts";
 import type { StdioTransport } from "./stdio-transport.ts";
 
 export interface StartupServerDeps extends SubscriptionSupport {
@@ -35,7 +37,10 @@ export function createStartupServerFactory({
 }: StartupServerDeps): (context: McpRequestContext) => Server {
   return () => {
     const server = new Server(createHandshakeInfo(version), createServerOptions(support));
-    server.setRequestHandler("tools/list", () => ({ tools: listToolDefinitions(settings, scopes) }));
+    server.setRequestHandler("tools/list", (_, { mcpReq }) => {
+      const withViews = canClientShowViews(settings, mcpReq, server.getClientCapabilities());
+      return { tools: addViews(listToolDefinitions(settings, scopes), withViews) };
+    });
     return server;
   };
 }

@@ -2,8 +2,10 @@ import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { Scope } from "../../../contract/access/scopes.ts";
 import type { Token } from "../../../contract/access/tokens.ts";
-import { renderNotice, renderPage } from "../../layout.ts";
-import { formatMinute, renderTable } from "../components.ts";
+import { renderTable } from "../../components/data-table.ts";
+import { formatMinute } from "../../components/format.ts";
+import { renderNotice } from "../../components/notice.ts";
+import { renderPage } from "../../layout.ts";
 
 /** A caller that the operator admits by the file of gateway keys. */
 export interface ListedKey {

@@ -1,7 +1,9 @@
 import { html } from "hono/html";
 import { type Role, roles, type User } from "../../../contract/access/roles.ts";
-import { renderNotice, renderPage } from "../../layout.ts";
-import { formatMinute, renderAction, renderCarefulAction, renderSecret, renderSelect } from "../components.ts";
+import { formatMinute } from "../../components/format.ts";
+import { renderNotice } from "../../components/notice.ts";
+import { renderPage } from "../../layout.ts";
+import { renderAction, renderCarefulAction, renderSecret, renderSelect } from "../components.ts";
 import { roleLabels } from "./overview.ts";
 
 const roleChoices = roles.map((value) => ({ value, label: `${roleLabels[value]}: ${describeRole(value)}` }));

@@ -8,8 +8,11 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from "../../../contract/webhooks.ts";
-import { renderNotice, renderPage } from "../../layout.ts";
-import { formatMinute, renderAction, renderSelect, renderTable } from "../components.ts";
+import { renderTable } from "../../components/data-table.ts";
+import { formatMinute } from "../../components/format.ts";
+import { renderNotice } from "../../components/notice.ts";
+import { renderPage } from "../../layout.ts";
+import { renderAction, renderSelect } from "../components.ts";
 
 /** A delivery with the type of its event. */
 export type ShownDelivery = WebhookDelivery & { readonly eventType: string };

@@ -1,8 +1,11 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { Suppression } from "../../../contract/emails.ts";
-import { renderNotice, renderPage } from "../../layout.ts";
-import { formatMinute, renderCarefulAction, renderNextPage, renderTable } from "../components.ts";
+import { renderTable } from "../../components/data-table.ts";
+import { formatMinute } from "../../components/format.ts";
+import { renderNotice } from "../../components/notice.ts";
+import { renderPage } from "../../layout.ts";
+import { renderCarefulAction, renderNextPage } from "../components.ts";
 
 export const suppressionsPath = "/integrations/mail/suppressed";
 

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
+import { renderTable } from "../../components/data-table.ts";
 import { renderPage } from "../../layout.ts";
-import { renderTable } from "../components.ts";
 import {
   formatCurl,
   getSchemaName,

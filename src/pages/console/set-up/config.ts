@@ -10,8 +10,8 @@ import type {
   SetUpItem,
   TrackConfig,
 } from "../../../contract/set-up/program-config.ts";
-import { formatMinute, renderTable } from "../components.ts";
-import { formatCode } from "../format.ts";
+import { renderTable } from "../../components/data-table.ts";
+import { formatCode, formatMinute } from "../../components/format.ts";
 
 export interface ShownConfig {
   readonly config: ProgramConfig;

@@ -1,9 +1,8 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { ProgramSetUp } from "../../../contract/set-up/set-up-plan.ts";
-import { renderNotice } from "../../layout.ts";
-import { formatMinute } from "../components.ts";
-import { formatCode } from "../format.ts";
+import { formatCode, formatMinute } from "../../components/format.ts";
+import { renderNotice } from "../../components/notice.ts";
 import { programsPath, renderProgramPage } from "../programs.ts";
 import { renderConfig } from "./config.ts";
 import { newProgramPath, renderFileInput } from "./new-program.ts";

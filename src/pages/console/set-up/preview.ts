@@ -1,9 +1,10 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { Difference, FormUse, SetUpOutcome, SetUpPlan } from "../../../contract/set-up/set-up-plan.ts";
-import { renderNotice, renderPage } from "../../layout.ts";
-import { formatMinute, renderTable } from "../components.ts";
-import { formatCode } from "../format.ts";
+import { renderTable } from "../../components/data-table.ts";
+import { formatCode, formatMinute } from "../../components/format.ts";
+import { renderNotice } from "../../components/notice.ts";
+import { renderPage } from "../../layout.ts";
 import { programsPath } from "../programs.ts";
 import { renderConfig } from "./config.ts";
 

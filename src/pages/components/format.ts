@@ -8,3 +8,7 @@ export function formatCode(code: string): string {
 export function formatScore(score: number | null): string {
   return score === null ? "–" : String(Math.round(score * 100) / 100);
 }
+
+export function formatMinute(time: string | null | undefined): string {
+  return time ? `${time.slice(0, 16).replace("T", " ")} UTC` : "";
+}

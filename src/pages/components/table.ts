@@ -1,5 +1,6 @@
 import { html } from "hono/html";
-import { formatMinute, renderTable } from "./components.ts";
+import { renderTable } from "./data-table.ts";
+import { formatMinute } from "./format.ts";
 
 /** A value as it is shown, and written to files. Null if there is none. */
 export type Cell = string | number | null;

@@ -1,0 +1,163 @@
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { html } from "hono/html";
+import { renderNotice } from "../../pages/components/notice.ts";
+import { connectToHost, type Values, type ViewHost } from "./connection.ts";
+import { readToolResult, type ToolAnswer } from "./result.ts";
+import { applyHostContext } from "./theme.ts";
+
+export type Markup = ReturnType<typeof html>;
+
+/** What a view draws itself from. */
+export interface Drawing<Data, State> {
+  readonly data: Data;
+  readonly state: State;
+  /** Whether the host passes tool calls to the server. Views hide what needs them otherwise. */
+  readonly callsTools: boolean;
+}
+
+/** What an action of a view can do. */
+export interface Controls<Data, State> extends Drawing<Data, State> {
+  /** The arguments of the call whose result the view shows. */
+  readonly input: Values;
+  /** The element that was clicked or changed. */
+  readonly element: HTMLElement;
+  /** Changes the state, and draws the view again. */
+  setState(change: Partial<State>): void;
+  /** Calls a tool of the server, with the caller's rights. */
+  callTool<Answer>(name: string, args: Values): Promise<ToolAnswer<Answer>>;
+  /** Shows another result in place of the first. */
+  show(answer: ToolAnswer<Data>): void;
+  openLink(url: string): Promise<unknown>;
+  /** Says something to screen readers, and below the content. */
+  announce(text: string): void;
+}
+
+export interface ViewDefinition<Data, State extends object> {
+  readonly name: string;
+  readonly state: State;
+  render(drawing: Drawing<Data, State>): Markup;
+  /**
+   * What happens when an element is clicked or its value is changed, by the name in the element's `data-action`. An
+   * element with an id keeps the focus when the view is drawn again.
+   */
+  readonly actions?: Readonly<Record<string, (controls: Controls<Data, State>) => void | Promise<void>>>;
+  /** Renders a question that the tool asks in place of an answer. */
+  renderQuestion?(answer: Extract<ToolAnswer<Data>, { kind: "question" }>): Markup;
+}
+
+/** Shows a view in its document, and connects it to the host. */
+export async function startView<Data, State extends object>(definition: ViewDefinition<Data, State>): Promise<void> {
+  const content = findElement("content");
+  const status = findElement("status");
+  let { state } = definition;
+  let input: Values = {};
+  let answer: ToolAnswer<Data> | undefined;
+  let host: ViewHost | undefined;
+
+  const announce = (text: string) => {
+    status.textContent = text;
+  };
+  const callsTools = () => host?.hostCapabilities.serverTools !== undefined;
+
+  function draw(): void {
+    if (!answer) return;
+    replaceContent(content, renderAnswer(definition, answer, state, callsTools()));
+    content.ariaBusy = "false";
+  }
+
+  function show(shown: ToolAnswer<Data>): void {
+    answer = shown;
+    announce("");
+    draw();
+  }
+
+  function act(event: Event): void {
+    const element = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-action]") : null;
+    const action = definition.actions?.[element?.dataset["action"] ?? ""];
+    if (!element || !action || answer?.kind === "refusal" || isChangedByClick(element, event)) return;
+    const controls: Controls<Data, State> = {
+      data: (answer?.kind === "data" ? answer.data : undefined) as Data,
+      state,
+      callsTools: callsTools(),
+      input,
+      element,
+      setState(change) {
+        state = { ...state, ...change };
+        draw();
+      },
+      callTool: async (name, args) => readToolResult(await (host as ViewHost).callTool(name, args)),
+      show,
+      openLink: (url) => (host as ViewHost).openLink(url),
+      announce,
+    };
+    void Promise.resolve(action(controls)).catch((error: unknown) => announce(describeError(error)));
+  }
+
+  content.addEventListener("click", act);
+  content.addEventListener("change", act);
+  host = await connectToHost(definition.name, {
+    onInput: (args) => {
+      input = args;
+    },
+    onResult: (result: CallToolResult) => show(readToolResult<Data>(result)),
+    onCancelled: () => announce("The call was cancelled."),
+    onContext: applyHostContext,
+    onTeardown: () => observer.disconnect(),
+  });
+  applyHostContext(host.hostContext);
+  const observer = observeHeight(host);
+  // Results that came before the connection was complete are drawn again, with what the host allows.
+  draw();
+}
+
+function renderAnswer<Data, State extends object>(
+  definition: ViewDefinition<Data, State>,
+  answer: ToolAnswer<Data>,
+  state: State,
+  callsTools: boolean,
+): Markup {
+  if (answer.kind === "refusal") {
+    const { message, next } = answer;
+    return html`${renderNotice(message, "error")}${next ? html`<p class="hint">${next}</p>` : ""}`;
+  }
+  if (answer.kind === "question")
+    return definition.renderQuestion?.(answer) ?? renderNotice(answer.confirmation.question, "done");
+  try {
+    return definition.render({ data: answer.data, state, callsTools });
+  } catch {
+    // The model has chosen fields, and the view needs others.
+    return renderNotice("This result lacks fields that the view shows. Call the tool without `select`.", "error");
+  }
+}
+
+/** Replaces the content. All values in it are escaped by `html`. Opened parts stay open, and the focus stays. */
+function replaceContent(content: HTMLElement, markup: Markup): void {
+  const focused = document.activeElement?.id;
+  const open = [...content.querySelectorAll<HTMLDetailsElement>("details[id][open]")].map(({ id }) => id);
+  content.innerHTML = String(markup);
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+/** Returns whether the event is the click on a field, which acts when its value has changed. */
+function isChangedByClick(element: HTMLElement, event: Event): boolean {
+  return event.type === "click" && element.matches("select, input");
+}
+
+/** Reports the document's height to the host whenever it changes. */
+function observeHeight(host: ViewHost): ResizeObserver {
+  const root = document.documentElement;
+  const observer = new ResizeObserver(() => host.reportHeight(Math.ceil(root.getBoundingClientRect().height)));
+  observer.observe(root);
+  return observer;
+}
+
+function findElement(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`The document has no element "${id}"`);
+  return element;
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

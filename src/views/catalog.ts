@@ -1,0 +1,61 @@
+import type { CallName } from "../contract/index.ts";
+
+/** The identifier of the extension for views (SEP-1865, revision 2026-01-26), and the media type of a view. */
+const viewExtension = "io.modelcontextprotocol/ui";
+export const viewMimeType = "text/html;profile=mcp-app";
+
+/** The capability of clients that show views. */
+export const viewCapabilities = { extensions: { [viewExtension]: { mimeTypes: [viewMimeType] } } };
+
+type ToolName = CallName | "run_batch";
+
+/** A page that a host shows beside the conversation, in place of a tool's result. */
+export interface ViewEntry {
+  /** Names the folder with its source, the built file and the URI. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The tools whose results it shows. A tool has at most one view. */
+  readonly shows: readonly ToolName[];
+  /** The tools that it calls itself, with the rights of the caller. */
+  readonly calls: readonly ToolName[];
+}
+
+export const views: readonly ViewEntry[] = [
+  {
+    name: "progress",
+    title: "Review progress",
+    description: "Submissions by state with their reviews, and the load of the reviewers. Late reviews are marked.",
+    shows: ["get_review_progress"],
+    calls: ["get_review_progress"],
+  },
+];
+
+export function getViewUri({ name }: ViewEntry): string {
+  return `ui://programme/${name}`;
+}
+
+const byUri = new Map(views.map((view) => [getViewUri(view), view]));
+const byTool = new Map(views.flatMap((view) => view.shows.map((tool) => [tool as string, view] as const)));
+const called = new Set<string>(views.flatMap(({ calls }) => calls));
+
+export function findView(uri: string): ViewEntry | undefined {
+  return byUri.get(uri);
+}
+
+/** Returns the `_meta.ui` of a tool: its view, and who may call it. Views may call only what one of them needs. */
+export function createToolViewMeta(tool: string) {
+  const view = byTool.get(tool);
+  return {
+    ...(view ? { resourceUri: getViewUri(view) } : {}),
+    visibility: called.has(tool) ? ["model", "app"] : ["model"],
+  };
+}
+
+/** Returns whether a client with these capabilities shows views. */
+export function canShowViews(
+  capabilities: { readonly extensions?: Readonly<Record<string, unknown>> | undefined } | undefined,
+): boolean {
+  const declared = capabilities?.extensions?.[viewExtension] as { readonly mimeTypes?: unknown } | undefined;
+  return Array.isArray(declared?.mimeTypes) && declared.mimeTypes.includes(viewMimeType);
+}

@@ -1,0 +1,22 @@
+import type { CallToolRequest, CallToolResult } from "@modelcontextprotocol/client";
+import type { McpUiHostCapabilities, McpUiHostContext } from "@modelcontextprotocol/ext-apps";
+
+/** What the page is asked to show. */
+export interface ShownView {
+  readonly document: string;
+  readonly input: Record<string, unknown>;
+  readonly result: CallToolResult;
+  readonly context: McpUiHostContext;
+  readonly capabilities: McpUiHostCapabilities;
+}
+
+/** What a test and the page of the host do for each other. */
+export interface HostPage {
+  /** Passes a call to the server. */
+  callServer(params: CallToolRequest["params"]): Promise<CallToolResult>;
+  record(kind: string, details: unknown): Promise<void>;
+  showView(view: ShownView): Promise<void>;
+  changeContext(context: McpUiHostContext): Promise<void>;
+  sendResult(result: CallToolResult): Promise<void>;
+  teardown(): Promise<void>;
+}
