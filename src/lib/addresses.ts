@@ -12,13 +12,12 @@ const closing = `${space}{0,3}[\\])}>]`;
 const spelledDot = `${space}{1,3}dot${space}{1,3}|${space}{0,3}${opening}(?:dot|\\.)${closing}${space}{0,3}`;
 /** Matches `at` in `ann at x dot org`. The word alone proves nothing; together with `dot` it does. */
 const spelledAt = `(?<=${space})at(?=${space}{1,3}[\\p{L}\\p{N}-]{1,63}(?:${spelledDot}))`;
-const encodedAt = String.raw`[@\uff20\ufe6b]|%(?:25){0,3}40|&#0{0,8}64;|&#x0{0,8}40;|&commat;|\\u0040`;
+const disguisedAt = String.raw`[\uff20\ufe6b]|%(?:25){0,3}40|&#0{0,8}64;|&#x0{0,8}40;|&commat;|\\u0040`;
 
-/** Matches `@` in all its forms: other widths, URL and HTML encodings, and words. */
-const atSign = new RegExp(`${opening}(?:at|@)${closing}|${encodedAt}|${spelledAt}`, "giu");
-
-/** A cheap test: a text without a match contains no address. */
-const suspicion = new RegExp(atSign.source, "iu");
+/** Matches `@` in its other forms: other widths, URL and HTML encodings, and words. */
+const disguise = new RegExp(`${opening}(?:at|@)${closing}|${disguisedAt}|${spelledAt}`, "iu");
+/** Matches `@` in all its forms. */
+const atSign = new RegExp(`${disguise.source}|@`, "giu");
 
 /** Matches the dot of a domain, in the same disguises. */
 const dot = new RegExp(`${spelledDot}|[.。．｡]|%(?:25){0,3}2e|&#0{0,8}46;|&#x0{0,8}2e;|&period;`, "iuy");
@@ -43,9 +42,14 @@ const wrapping = /^[*_~'`=/.!?#&^$|{}-]+/;
 /** Limits the search for the beginning of a quoted string. Much longer than mail allows. */
 const maxQuotedChars = 1_000;
 
-/** Returns whether a text may contain an email address. */
+/** Returns whether a text may contain an email address: a cheap test. */
 export function mayHoldAddress(text: string): boolean {
-  return suspicion.test(text);
+  return text.includes("@") || mayHoldDisguisedAddress(text);
+}
+
+/** Returns whether a text may contain an email address without a plain `@`. */
+export function mayHoldDisguisedAddress(text: string): boolean {
+  return disguise.test(text);
 }
 
 /** Replaces the email addresses in a text. `replace` receives the address in its normal form, and as it is written. */

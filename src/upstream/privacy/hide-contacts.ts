@@ -1,4 +1,4 @@
-import { mayHoldAddress, replaceAddresses } from "../../lib/addresses.ts";
+import { mayHoldDisguisedAddress, replaceAddresses } from "../../lib/addresses.ts";
 import { isAscii } from "../../lib/json-cache.ts";
 import { mayHoldPhoneNumber, replacePhoneNumbers } from "../../lib/phone-numbers.ts";
 import {
@@ -41,9 +41,8 @@ function hidePhoneNumbers(text: string, handles: Pseudonymizer): string {
 export function isPlain(json: string): boolean {
   if (!isAscii(json) || json.includes("\u007f") || (json.includes("\\") && /\\[bftu]/.test(json))) return false;
   if (mayHoldPhoneNumber(json)) return false;
-  if (!mayHoldAddress(json)) return true;
   for (let at = json.indexOf("@"); at >= 0; at = json.indexOf("@", at + 1)) if (!isHandleAt(json, at)) return false;
-  return !mayHoldAddress(json.replaceAll("@", ""));
+  return !mayHoldDisguisedAddress(json);
 }
 
 /** Names of properties whose values are telephone numbers in any form. */
