@@ -2,6 +2,7 @@ import { type Privacy, shouldHideContacts } from "../contract/access/privacy.ts"
 import { type Scope, sensitiveScope } from "../contract/access/scopes.ts";
 import { getAnnotation } from "../contract/definition/field-annotations.ts";
 import type { Operation } from "../contract/definition/operation.ts";
+import { createSchemaCache } from "../contract/definition/schema-cache.ts";
 import { getFields, getRowSchema } from "../contract/definition/schema-visitor.ts";
 import type { Reader } from "../store/port.ts";
 
@@ -11,8 +12,11 @@ export interface FormName {
   readonly schemaVersion: number | undefined;
 }
 
-/** Returns the ids of a form's `standard` fields among those given; none if the form cannot be read. */
-export type LoadStandardFields = (form: FormName, given: ReadonlySet<string>) => Promise<ReadonlySet<string>>;
+/** Returns the ids of a form's `standard` fields, at once if they are known; none if the form cannot be read. */
+export type LoadStandardFields = (
+  form: FormName,
+  given: readonly string[],
+) => ReadonlySet<string> | Promise<ReadonlySet<string>>;
 
 /** Decides which answers a caller may see. */
 export interface AnswersView {
@@ -25,16 +29,17 @@ type Row = Readonly<Record<string, unknown>>;
 /**
  * Removes answers to personal form fields for agents whose privacy mode hides contacts: `pii` and `restricted` fields
  * need the scope of sensitive person fields. The REST interface shows whole applications.
+ * @returns the data, or a promise of them if a form has to be read
  */
 export function removePersonalAnswers(
   operation: Operation,
   data: unknown,
   view: AnswersView,
   loadStandardFields: LoadStandardFields,
-): Promise<unknown> {
-  if (canSeePersonalAnswers(view) || !holdsAnswers(operation)) return Promise.resolve(data);
+): unknown {
+  if (canSeePersonalAnswers(view) || !holdsAnswers(operation.data)) return data;
   if (!Array.isArray(data)) return removeAnswersOf(data as Row, loadStandardFields);
-  const standardByForm = new Map<string, Promise<ReadonlySet<string>>>();
+  const standardByForm = new Map<string, ReturnType<LoadStandardFields>>();
   const loadOnce: LoadStandardFields = (form, given) => {
     const key = JSON.stringify(form);
     const standard = standardByForm.get(key) ?? loadStandardFields(form, given);
@@ -44,14 +49,17 @@ export function removePersonalAnswers(
   return Promise.all(data.map((row: Row) => removeAnswersOf(row, loadOnce)));
 }
 
-async function removeAnswersOf(row: Row, loadStandardFields: LoadStandardFields): Promise<Row> {
+function removeAnswersOf(row: Row, loadStandardFields: LoadStandardFields): Row | Promise<Row> {
   const fields = row["fields"] ?? {};
-  const given = new Set(Object.keys(fields));
-  if (given.size === 0) return row;
+  const given = Object.keys(fields);
+  if (given.length === 0) return row;
   const form = { schemaId: String(row["schemaId"]), schemaVersion: (row["schemaVersion"] ?? undefined) as number };
-  const standard = await loadStandardFields(form, given);
-  if (given.isSubsetOf(standard)) return row;
-  return { ...row, fields: Object.fromEntries(Object.entries(fields).filter(([fieldId]) => standard.has(fieldId))) };
+  const standard = loadStandardFields(form, given);
+  const keep = (ids: ReadonlySet<string>): Row =>
+    given.every((id) => ids.has(id))
+      ? row
+      : { ...row, fields: Object.fromEntries(Object.entries(fields).filter(([id]) => ids.has(id))) };
+  return standard instanceof Promise ? standard.then(keep) : keep(standard);
 }
 
 export function canSeePersonalAnswers({ privacy, scopes }: AnswersView): boolean {
@@ -68,7 +76,7 @@ export function createStandardFieldReader(reader: Reader): LoadStandardFields {
   };
 }
 
-function holdsAnswers({ data }: Operation): boolean {
+const holdsAnswers = createSchemaCache((data) => {
   const fields = getFields(getRowSchema(data))?.["fields"];
   return fields !== undefined && getAnnotation(fields)?.answers === true;
-}
+});

@@ -1,7 +1,7 @@
-import type * as z from "zod";
 import type { Privacy } from "../../contract/access/privacy.ts";
 import { excludeSensitiveScopes, type Scope } from "../../contract/access/scopes.ts";
 import type { FieldAnnotation } from "../../contract/definition/field-annotations.ts";
+import { createSchemaCache } from "../../contract/definition/schema-cache.ts";
 import { compileTransform, omitted, type Transform } from "../../contract/definition/transform.ts";
 import type { Reader, Store } from "../../store/port.ts";
 import type { PreparedCall } from "../call.ts";
@@ -48,21 +48,14 @@ export async function redactResult(
 
 export type Redactor = Transform<View>;
 
-const compiled = new WeakMap<z.core.$ZodType, Redactor | null>();
-
 /**
  * Compiles the redaction of a schema from its marks (specification 2.5). Denies by default: an object with a sensitive
  * field keeps only declared properties.
  * @returns undefined for a schema without marks
  */
-export function createRedactor(schema: z.core.$ZodType): Redactor | undefined {
-  let redactor = compiled.get(schema);
-  if (redactor === undefined) {
-    redactor = compileTransform(schema, { visit: hide, undeclared: "drop" }) ?? null;
-    compiled.set(schema, redactor);
-  }
-  return redactor ?? undefined;
-}
+export const createRedactor = createSchemaCache((schema): Redactor | undefined =>
+  compileTransform(schema, { visit: hide, undeclared: "drop" }),
+);
 
 function hide(mark: FieldAnnotation, inner: Transform<View> | undefined): Transform<View> | undefined {
   const { sensitive, byField, blank } = mark;

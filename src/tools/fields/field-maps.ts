@@ -1,4 +1,5 @@
 import { getAnnotation } from "../../contract/definition/field-annotations.ts";
+import { createSchemaCache } from "../../contract/definition/schema-cache.ts";
 import { type AnySchema, getFields } from "../../contract/definition/schema-visitor.ts";
 import type { CallName } from "../../contract/index.ts";
 import { getRecordSchema, listRecordFields } from "../results/field-selection.ts";
@@ -9,16 +10,8 @@ export interface FieldMap {
   readonly kind: "form" | "person";
 }
 
-const mapsBySchema = new WeakMap<AnySchema, readonly FieldMap[]>();
-
 /** Returns the maps from field ids to values in a record. */
-export function listFieldMaps(schema: AnySchema): readonly FieldMap[] {
-  const known = mapsBySchema.get(schema);
-  if (known) return known;
-  const maps = findFieldMaps(schema);
-  mapsBySchema.set(schema, maps);
-  return maps;
-}
+export const listFieldMaps = createSchemaCache(findFieldMaps);
 
 function findFieldMaps(schema: AnySchema): readonly FieldMap[] {
   return Object.entries(getFields(schema) ?? {}).flatMap(([name, field]): FieldMap[] => {

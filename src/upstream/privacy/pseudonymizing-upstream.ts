@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { type Privacy, privacyModes } from "../../contract/access/privacy.ts";
 import type { FieldAnnotation } from "../../contract/definition/field-annotations.ts";
 import type { Operation } from "../../contract/definition/operation.ts";
+import { createSchemaCache } from "../../contract/definition/schema-cache.ts";
 import { compileTransform, type Transform } from "../../contract/definition/transform.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { ExportJob } from "../../contract/exports.ts";
@@ -84,9 +85,7 @@ export function createPseudonymizingUpstream(
 
 /** Resolves the handles in a call's arguments, wherever the contract accepts the values that they stand for. */
 function resolveHandles(operation: Operation, input: Readonly<Record<string, unknown>>, handles: Pseudonymizer) {
-  return mapArguments(operation, input, (value, path, schema) =>
-    createFieldTransform(schema, openMarked)?.(value, { handles, path }),
-  );
+  return mapArguments(operation, input, (value, path, schema) => getOpening(schema)?.(value, { handles, path }));
 }
 
 /**
@@ -123,7 +122,7 @@ function pseudonymizeAnswer(operation: Operation, answer: Answer, handles: Pseud
 
 /** Replaces the values of annotated fields first, so that they get the right kind of handle. */
 function replaceAnnotatedValues(schema: z.core.$ZodType, data: unknown, handles: Pseudonymizer): unknown {
-  return createFieldTransform(schema, sealMarked)?.(data, { handles }) ?? data;
+  return getSealing(schema)?.(data, { handles }) ?? data;
 }
 
 /** Returns a record as agents see it. */
@@ -198,15 +197,5 @@ const openMarked: MarkTransform = ({ handle, freeForm }, inner) => {
     : inner;
 };
 
-const transforms = new Map<MarkTransform, WeakMap<z.core.$ZodType, Transform<Sealing> | null>>();
-
-function createFieldTransform(schema: z.core.$ZodType, mark: MarkTransform): Transform<Sealing> | undefined {
-  const known = transforms.get(mark) ?? new WeakMap<z.core.$ZodType, Transform<Sealing> | null>();
-  transforms.set(mark, known);
-  let transform = known.get(schema);
-  if (transform === undefined) {
-    transform = compileTransform(schema, { visit: mark, undeclared: "keep" }) ?? null;
-    known.set(schema, transform);
-  }
-  return transform ?? undefined;
-}
+const getSealing = createSchemaCache((schema) => compileTransform(schema, { visit: sealMarked, undeclared: "keep" }));
+const getOpening = createSchemaCache((schema) => compileTransform(schema, { visit: openMarked, undeclared: "keep" }));

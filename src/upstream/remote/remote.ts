@@ -280,8 +280,8 @@ class Remote {
     const given = this.#given(call);
     const { fieldIds = [] } = (call.input["persons"] ?? {}) as { fieldIds?: readonly string[] };
     if (!given || given.scopes.has(sensitiveScope) || fieldIds.length === 0) return;
-    const wanted = new Set(fieldIds);
-    if (!wanted.isSubsetOf(await this.#standardFields(call, wanted))) requireScopes(given, [sensitiveScope]);
+    const standard = await this.#standardFields(call, fieldIds);
+    if (!fieldIds.every((id) => standard.has(id))) requireScopes(given, [sensitiveScope]);
   }
 
   /** Returns the reads of a preview, redacted like all reads of the caller. */
@@ -311,21 +311,15 @@ class Remote {
   async #shown(operation: Operation, redactor: Redactor | undefined, data: unknown, call: UpstreamCall) {
     const { privacy } = call;
     const scopes = this.#getVisibleScopes(call);
-    const answered = await removePersonalAnswers(
-      operation,
-      data,
-      { privacy, scopes },
-      ({ schemaId, schemaVersion }, given) => {
-        const input = { schemaId, ...(schemaVersion === undefined ? {} : { version: schemaVersion }) };
-        return this.#standardFields(call, given, { operation: "get_schema", input });
-      },
+    const answered = await removePersonalAnswers(operation, data, { privacy, scopes }, (form, given) =>
+      this.#standardFields(call, given, form),
     );
     return redactor ? this.#redacted(redactor, answered, call, scopes) : answered;
   }
 
   async #redacted(redactor: Redactor, data: unknown, call: UpstreamCall, scopes: ReadonlySet<Scope>): Promise<unknown> {
-    const given = scopes.has(sensitiveScope) ? new Set<string>() : collectCustomFieldIds(data);
-    const standardFieldIds = given.size === 0 ? given : await this.#standardFields(call, given);
+    const given = scopes.has(sensitiveScope) ? [] : listCustomFieldIds(data);
+    const standardFieldIds = given.length === 0 ? new Set<string>() : await this.#standardFields(call, given);
     return redactor(data, { scopes, standardFieldIds });
   }
 
@@ -361,10 +355,10 @@ function readMissingScopes({ details }: Problem, name: CallName): readonly Scope
   return Array.isArray(named) ? named.map(String).filter(isScope) : [operations[name].scope];
 }
 
-/** Collects the ids of custom fields in persons and expansions. */
-function collectCustomFieldIds(data: unknown): Set<string> {
+/** Lists the ids of custom fields in persons and expansions. */
+function listCustomFieldIds(data: unknown): readonly string[] {
   type Row = { readonly customFields?: object | null; readonly person?: Row | null } | null;
   const listFieldIds = (row: Row): readonly string[] =>
     Object.keys(row?.customFields ?? row?.person?.customFields ?? {});
-  return new Set([data as Row | readonly Row[]].flat().flatMap((row) => listFieldIds(row as Row)));
+  return [data as Row | readonly Row[]].flat().flatMap((row) => listFieldIds(row as Row));
 }

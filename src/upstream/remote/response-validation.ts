@@ -1,3 +1,4 @@
+import { createSchemaCache } from "../../contract/definition/schema-cache.ts";
 import { type AnySchema, type Fields, visitSchema } from "../../contract/definition/schema-visitor.ts";
 import { isObject } from "../../lib/is-object.ts";
 
@@ -12,20 +13,13 @@ type Check = (value: unknown) => Mismatch | undefined;
 /** Maximum number of rows in one response: a full page and some more. */
 const maxRows = 10_000;
 
-const checks = new WeakMap<AnySchema, Check>();
-
 /**
  * Returns where the data of a response does not match the types of its schema, or undefined. Fields may be missing,
  * null or unknown. Values of enumerations and formats are not checked.
  */
 export function findMismatch(schema: AnySchema, data: unknown): string | undefined {
   if (data === undefined || data === null) return "no data";
-  let check = checks.get(schema);
-  if (!check) {
-    check = compile(schema);
-    checks.set(schema, check);
-  }
-  const mismatch = check(data);
+  const mismatch = getCheck(schema)(data);
   return mismatch && `data${mismatch.path} ${mismatch.flaw}`;
 }
 
@@ -50,6 +44,8 @@ export function hasFewBrackets(json: string, most: number): boolean {
   }
   return true;
 }
+
+const getCheck = createSchemaCache(compile);
 
 function compile(schema: AnySchema): Check {
   return visitSchema<Check>(schema, {

@@ -3,6 +3,7 @@ import { type Operation, splitInput } from "../../contract/definition/operation.
 import { operations } from "../../contract/index.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
+import type { FormName, LoadStandardFields } from "../../pipeline/personal-answers.ts";
 import type { UpstreamCall } from "../port.ts";
 import type { Request } from "./requester.ts";
 
@@ -11,22 +12,20 @@ const ttlMs = 10 * 60_000;
 const againMs = 30_000;
 const maxKnown = 1_000;
 
-/** The source of field declarations: the persons' custom fields, or a form. */
-export type FieldSource = Pick<UpstreamCall, "input"> & { readonly operation: "get_person_schema" | "get_schema" };
-
-const ofPersons: FieldSource = { operation: "get_person_schema", input: {} };
-
 /**
- * Returns the fields that every caller may see, given the fields that one caller received. Default: fields of persons.
+ * Returns the fields that every caller may see, at once if they are known. `given` are the fields that one caller
+ * received. Without a form, they are fields of persons.
  */
 export type StandardFields = (
   call: UpstreamCall,
-  given: ReadonlySet<string>,
-  declared?: FieldSource,
-) => Promise<ReadonlySet<string>>;
+  given: readonly string[],
+  form?: FormName,
+) => ReturnType<LoadStandardFields>;
 
-interface Known {
-  readonly ids: Promise<ReadonlySet<string>>;
+interface ReadSchema {
+  readonly reading: Promise<ReadonlySet<string>>;
+  /** The standard fields; absent until they are read. */
+  ids?: ReadonlySet<string>;
   readonly askedAtMs: number;
 }
 
@@ -36,28 +35,41 @@ interface Known {
  * schema may have changed.
  */
 export function createStandardFields(request: Request, clock: Clock): StandardFields {
-  const knownOf = new LRUCache<string, Known>({ max: maxKnown });
+  const schemas = new LRUCache<string, ReadSchema>({ max: maxKnown });
+
   /** Uses the caller's token, but not its abort signal, because other callers share the result. */
-  async function ask({ token, requestId }: UpstreamCall, declared: FieldSource): Promise<ReadonlySet<string>> {
+  async function ask({ token, requestId }: UpstreamCall, form: FormName | undefined): Promise<ReadonlySet<string>> {
+    const declared = form ? ({ operation: "get_schema", input: toInput(form) } as const) : ofPersons;
     const operation: Operation = operations[declared.operation];
     const parts = splitInput(operation, declared.input);
     const read = await request({ ...declared, token, requestId }, operation, parts).catch(() => undefined);
     return read ? listStandardFields(read.data) : new Set();
   }
 
-  return async (call, given, declared = ofPersons) => {
-    const key = `${computeSecretFingerprint(call.token ?? "")} ${JSON.stringify(declared.input)}`;
+  return (call, given, form) => {
+    const name = form ? `form ${form.schemaId} ${form.schemaVersion}` : "persons";
+    const key = `${computeSecretFingerprint(call.token ?? "")} ${name}`;
     const nowMs = clock.now().getTime();
-    const known = knownOf.get(key);
-    const ageMs = known ? nowMs - known.askedAtMs : Number.POSITIVE_INFINITY;
-    if (known && ageMs < ttlMs) {
-      const ids = await known.ids;
-      if (ageMs < againMs || given.isSubsetOf(ids)) return ids;
-    }
-    const ids = ask(call, declared);
-    knownOf.set(key, { ids, askedAtMs: nowMs });
-    return ids;
+    const known = schemas.get(key);
+    if (known && isCurrent(known, nowMs, given)) return known.ids ?? known.reading;
+    const read: ReadSchema = { reading: ask(call, form), askedAtMs: nowMs };
+    schemas.set(key, read);
+    void read.reading.then((ids) => {
+      read.ids = ids;
+    });
+    return read.reading;
   };
+}
+
+function isCurrent({ askedAtMs, ids }: ReadSchema, nowMs: number, given: readonly string[]): boolean {
+  const ageMs = nowMs - askedAtMs;
+  return ageMs < againMs || (ageMs < ttlMs && ids !== undefined && given.every((id) => ids.has(id)));
+}
+
+const ofPersons = { operation: "get_person_schema", input: {} } as const;
+
+function toInput({ schemaId, schemaVersion }: FormName) {
+  return { schemaId, ...(schemaVersion === undefined ? {} : { version: schemaVersion }) };
 }
 
 /** Lists the standard fields of a validated schema. Fields that it leaves out are not standard. */
