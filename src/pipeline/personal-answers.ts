@@ -1,10 +1,11 @@
+import { LRUCache } from "lru-cache";
 import { type Privacy, shouldHideContacts } from "../contract/access/privacy.ts";
 import { type Scope, sensitiveScope } from "../contract/access/scopes.ts";
 import { getAnnotation } from "../contract/definition/field-annotations.ts";
 import type { Operation } from "../contract/definition/operation.ts";
 import { createSchemaCache } from "../contract/definition/schema-cache.ts";
 import { getFields, getRowSchema } from "../contract/definition/schema-visitor.ts";
-import type { Reader } from "../store/port.ts";
+import type { Reader, Store } from "../store/port.ts";
 
 /** The form that a record answers. Supplements name no version and use the latest one. */
 export interface FormName {
@@ -68,11 +69,37 @@ export function canSeePersonalAnswers({ privacy, scopes }: AnswersView): boolean
 
 /** Reads the forms of a tenant. */
 export function createStandardFieldReader(reader: Reader): LoadStandardFields {
-  return async ({ schemaId, schemaVersion }) => {
-    const where = { schemaId, schemaVersion };
-    const [form] = await reader.find("schemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });
-    const standard = form?.fields.filter((field) => field.sensitivity === "standard") ?? [];
-    return new Set(standard.map((field) => field.fieldId));
+  return ({ schemaId, schemaVersion }) => readStandardFields(reader, schemaId, schemaVersion);
+}
+
+async function readStandardFields(
+  reader: Reader,
+  schemaId: string,
+  schemaVersion: number | undefined,
+): Promise<ReadonlySet<string>> {
+  const where = { schemaId, schemaVersion };
+  const [form] = await reader.find("schemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });
+  const standard = form?.fields.filter((field) => field.sensitivity === "standard") ?? [];
+  return new Set(standard.map((field) => field.fieldId));
+}
+
+const maxForms = 1_000;
+const formsByStore = new WeakMap<Store, LRUCache<string, ReadonlySet<string>>>();
+
+/** Reads the forms of a tenant, and each version once: a version never changes. */
+export function createStandardFieldCache(store: Store, businessId: string): LoadStandardFields {
+  const forms = formsByStore.get(store) ?? new LRUCache({ max: maxForms });
+  formsByStore.set(store, forms);
+  return ({ schemaId, schemaVersion }) => {
+    const key = `${businessId} ${schemaId} ${schemaVersion}`;
+    return (
+      forms.get(key) ??
+      readStandardFields(store.reader(businessId), schemaId, schemaVersion).then((fields) => {
+        // A form that is not there yet, and the latest version, may change.
+        if (schemaVersion !== undefined && fields.size > 0) forms.set(key, fields);
+        return fields;
+      })
+    );
   };
 }
 

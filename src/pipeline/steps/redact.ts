@@ -5,7 +5,7 @@ import { createSchemaCache } from "../../contract/definition/schema-cache.ts";
 import { compileTransform, omitted, type Transform } from "../../contract/definition/transform.ts";
 import type { Reader, Store } from "../../store/port.ts";
 import type { PreparedCall } from "../call.ts";
-import { createStandardFieldReader, removePersonalAnswers } from "../personal-answers.ts";
+import { createStandardFieldCache, removePersonalAnswers } from "../personal-answers.ts";
 
 /** Decides what a caller may see. */
 export interface View {
@@ -39,11 +39,10 @@ export async function redactResult(
 ): Promise<unknown> {
   const { privacy } = call;
   const scopes = getVisibleScopes(caller, call);
-  const reader = store.reader(caller.businessId);
-  const standardFields = createStandardFieldReader(reader);
+  const standardFields = createStandardFieldCache(store, caller.businessId);
   const data = await removePersonalAnswers(operation, result, { privacy, scopes }, standardFields);
   const redactor = createRedactor(operation.data);
-  return redactor ? redactor(data, await loadView(reader, scopes)) : data;
+  return redactor ? redactor(data, await loadView(store.reader(caller.businessId), scopes)) : data;
 }
 
 export type Redactor = Transform<View>;
