@@ -43,7 +43,9 @@ test("a person who was invited signs in at the provider, and gets to the page th
   expect((await browser.open("/account")).text).toContain("Rita Reader");
   // Afterwards the provider's name for the person counts, whatever the address.
   const other = new BrowserSession(server);
-  await other.open(await passProvider({ ...rita, email: "rita.new@example.org", name: "Other" }, other));
+  const renamed = { ...rita, email: "rita.new@example.org", name: "Other" };
+  const back = await other.open(await passProvider(renamed, other, "//evil.example"));
+  expect(back.headers.get("location")).toBe("/");
   expect((await other.open("/account")).text).toContain("rita@example.org");
   expect(await server.app.store.users.list()).toMatchObject([
     { name: "Rita Reader", email: "rita@example.org", role: "staff", businessId: server.businessId },
