@@ -29,6 +29,13 @@ export const views: readonly ViewEntry[] = [
     shows: ["get_review_progress"],
     calls: ["get_review_progress"],
   },
+  {
+    name: "scores",
+    title: "Scores",
+    description: "Scores by submission and criterion with their distribution, to sort and to compare two.",
+    shows: ["get_score_table"],
+    calls: [],
+  },
 ];
 
 export function getViewUri({ name }: ViewEntry): string {

@@ -8,7 +8,7 @@ export const verbs: ReadonlySet<string> = new Set(
   listen load map mask matches may measure merge migrate move normalize note on open paint parse perform pick plan
   prepare print protect publish purge put quote read reconcile record redact redirect refuse refuses register relaunch release remove render
   replace replay request require resolve retry revoke rotate run sanitize save score screen seed select send serialize serve
-  set settle shorten should show skip split start store submit suggest summarize suppress sweep test to transact
+  set settle shorten should show skip sort split start store submit suggest summarize suppress sweep test to transact
   translate truncate unite unsuppress unwrap update validate verify visit wait watch with withdraw write
   `
     .trim()

@@ -83,3 +83,31 @@ test("a view shows a refusal with what to do next, and what a host without tool 
   expect(await view.locator("main").textContent()).toContain("without `select`");
   await page.context().close();
 });
+
+test("scores are sorted by a column, shown with their distribution, and two submissions are compared", async () => {
+  const opened = await openView(browser, server, await server.token(), {
+    tool: "get_score_table",
+    input: { programId },
+  });
+  const { page, view } = opened;
+  await view.getByRole("heading", { name: "Scores: " }).waitFor();
+  await takeViewScreenshots(opened, "scores");
+  const means = async () => (await view.locator("tbody tr td:nth-child(5)").allTextContents()).map(Number);
+  const byRank = await means();
+  expect(byRank).toEqual(byRank.toSorted((a, b) => b - a));
+  await view.getByRole("button", { name: "Mean" }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await view.locator('th[aria-sort="ascending"] button:focus').waitFor();
+  expect(await means()).toEqual(byRank.toReversed());
+
+  const boxes = view.getByRole("checkbox");
+  await boxes.nth(0).check();
+  await boxes.nth(1).check();
+  const compared = view.getByRole("region", { name: "Two submissions compared" });
+  await compared.waitFor();
+  await expectViewAccessible(opened);
+  await view.getByLabel("Round").selectOption({ index: 1 });
+  await compared.waitFor({ state: "detached" });
+  await page.context().close();
+});

@@ -8,10 +8,18 @@ export interface DataTable {
   readonly rows: readonly (readonly unknown[])[];
   /** What is said in place of a table without rows. */
   readonly empty: string;
+  /** The order of the rows, if a reader can choose it. Each heading is then a button with the action `sort`. */
+  readonly sort?: SortOrder | undefined;
+}
+
+export interface SortOrder {
+  /** The number of the column, from 0. */
+  readonly column: number;
+  readonly descending: boolean;
 }
 
 /** Renders records as a table. Narrow screens scroll it, by keyboard too. */
-export function renderTable({ caption, headings, rows, empty }: DataTable) {
+export function renderTable({ caption, headings, rows, empty, sort }: DataTable) {
   if (rows.length === 0) return html`<p>${empty}</p>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
     <table>
@@ -20,7 +28,9 @@ export function renderTable({ caption, headings, rows, empty }: DataTable) {
       </caption>
       <thead>
         <tr>
-          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+          ${headings.map((heading, column) =>
+            sort ? renderSortHeading(heading, column, sort) : html`<th scope="col">${heading}</th>`,
+          )}
         </tr>
       </thead>
       <tbody>
@@ -34,4 +44,11 @@ export function renderTable({ caption, headings, rows, empty }: DataTable) {
       </tbody>
     </table>
   </div>`;
+}
+
+function renderSortHeading(heading: string, column: number, sort: SortOrder) {
+  const direction = sort.descending ? "descending" : "ascending";
+  return html`<th scope="col" aria-sort="${sort.column === column ? direction : "none"}">
+    <button id="sort-${column}" class="sort" data-action="sort" value="${column}">${heading}</button>
+  </th>`;
 }

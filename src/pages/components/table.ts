@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { renderTable } from "./data-table.ts";
+import { renderTable, type SortOrder } from "./data-table.ts";
 import { formatMinute } from "./format.ts";
 
 /** A value as it is shown, and written to files. Null if there is none. */
@@ -19,6 +19,8 @@ export interface RecordTable<Row> {
   readonly rows: readonly Row[];
   /** The sentence that replaces a table without rows. */
   readonly empty: string;
+  /** The order of the rows, if a reader can choose it. */
+  readonly sort?: SortOrder;
 }
 
 /** Creates a column of times. */
@@ -57,4 +59,17 @@ export function renderDownloads(path: string, query: Readonly<Record<string, str
 export function formatAddress(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+/** Returns a table in another order. Cells without a value come last. */
+export function sortRecords<Row>(table: RecordTable<Row>, sort: SortOrder): RecordTable<Row> {
+  const value = table.columns[sort.column]?.value ?? (() => null);
+  const compare = (a: Cell, b: Cell) =>
+    typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+  const rows = table.rows.toSorted((one, other) => {
+    const [a, b] = [value(one), value(other)];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return sort.descending ? compare(b, a) : compare(a, b);
+  });
+  return { ...table, rows, sort };
 }

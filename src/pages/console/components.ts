@@ -1,21 +1,5 @@
 import { html } from "hono/html";
 
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-}
-
-/** Renders a labelled list of choices. */
-export function renderSelect(name: string, label: string, choices: readonly Choice[], chosen = "") {
-  return html`<label for="${name}">${label}</label>
-    <select id="${name}" name="${name}">
-      ${choices.map(
-        (choice) =>
-          html`<option value="${choice.value}" ${choice.value === chosen ? "selected" : ""}>${choice.label}</option>`,
-      )}
-    </select>`;
-}
-
 /** Renders a form of one button, which names what it acts on for screen readers. */
 export function renderAction(path: string, label: string, subject: string) {
   return html`<form method="post" action="${path}">

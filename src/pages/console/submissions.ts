@@ -3,10 +3,11 @@ import type { User } from "../../contract/access/roles.ts";
 import type { Program, Round, Track } from "../../contract/programs.ts";
 import { type Submission, SubmissionState } from "../../contract/submissions.ts";
 import type { SearchResults } from "../../contract/workflows/search.ts";
+import { type Choice, renderSelect } from "../components/choices.ts";
 import { formatCode } from "../components/format.ts";
 import { renderGaps } from "../components/gaps.ts";
 import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } from "../components/table.ts";
-import { type Choice, renderNextPage, renderSelect } from "./components.ts";
+import { renderNextPage } from "./components.ts";
 import { type ListPage, programsPath, type ReadResult, renderProgramPage } from "./programs.ts";
 import { renderRefusal } from "./refusal.ts";
 

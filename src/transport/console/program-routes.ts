@@ -3,6 +3,7 @@ import { maxLimit } from "../../contract/definition/page.ts";
 import type { Problem } from "../../contract/errors.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { createReviewerTable, createRoundTable } from "../../pages/components/progress.ts";
+import { createScoreTable } from "../../pages/components/scores.ts";
 import { type TableFormat, tableFormats } from "../../pages/components/table.ts";
 import {
   type ListPage,
@@ -13,7 +14,7 @@ import {
   renderReviewersPage,
 } from "../../pages/console/programs.ts";
 import { renderRemotePage } from "../../pages/console/refusal.ts";
-import { createScoreTable, renderScoresPage } from "../../pages/console/scores.ts";
+import { renderScoresPage } from "../../pages/console/scores.ts";
 import { renderSubmissionPage } from "../../pages/console/submission.ts";
 import {
   createSubmissionTable,

@@ -19,8 +19,8 @@ export interface Drawing<Data, State> {
 export interface Controls<Data, State> extends Drawing<Data, State> {
   /** The arguments of the call whose result the view shows. */
   readonly input: Values;
-  /** The element that was clicked or changed. */
-  readonly element: HTMLElement;
+  /** The value of the button or field that was clicked or changed. */
+  readonly value: string;
   /** Changes the state, and draws the view again. */
   setState(change: Partial<State>): void;
   /** Calls a tool of the server, with the caller's rights. */
@@ -80,7 +80,7 @@ export async function startView<Data, State extends object>(definition: ViewDefi
       state,
       callsTools: callsTools(),
       input,
-      element,
+      value: element instanceof HTMLElement && "value" in element ? String(element.value) : "",
       setState(change) {
         state = { ...state, ...change };
         draw();

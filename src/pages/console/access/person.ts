@@ -1,9 +1,10 @@
 import { html } from "hono/html";
 import { type Role, roles, type User } from "../../../contract/access/roles.ts";
+import { renderSelect } from "../../components/choices.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
-import { renderAction, renderCarefulAction, renderSecret, renderSelect } from "../components.ts";
+import { renderAction, renderCarefulAction, renderSecret } from "../components.ts";
 import { roleLabels } from "./overview.ts";
 
 const roleChoices = roles.map((value) => ({ value, label: `${roleLabels[value]}: ${describeRole(value)}` }));

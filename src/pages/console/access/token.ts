@@ -2,10 +2,11 @@ import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import { type Scope, scopes, sensitiveScope } from "../../../contract/access/scopes.ts";
 import type { Token } from "../../../contract/access/tokens.ts";
+import { renderSelect } from "../../components/choices.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
-import { renderCarefulAction, renderSecret, renderSelect } from "../components.ts";
+import { renderCarefulAction, renderSecret } from "../components.ts";
 import { describeTokenState } from "./overview.ts";
 
 /** What a person gave for a token, which the page shows again if something is wrong with it. */

@@ -8,11 +8,12 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from "../../../contract/webhooks.ts";
+import { renderSelect } from "../../components/choices.ts";
 import { renderTable } from "../../components/data-table.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
-import { renderAction, renderSelect } from "../components.ts";
+import { renderAction } from "../components.ts";
 
 /** A delivery with the type of its event. */
 export type ShownDelivery = WebhookDelivery & { readonly eventType: string };

@@ -1,11 +1,12 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import { type DisabledReason, disabledReasons, eventTypes } from "../../../contract/webhooks.ts";
+import { renderSelect } from "../../components/choices.ts";
 import { renderTable } from "../../components/data-table.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
-import { renderAction, renderCarefulAction, renderSecret, renderSelect } from "../components.ts";
+import { renderAction, renderCarefulAction, renderSecret } from "../components.ts";
 import { renderDeliveries, type ShownDelivery } from "./deliveries.ts";
 import { suppressionsPath } from "./suppressions.ts";
 

@@ -1,11 +1,12 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { ExportJob } from "../../../contract/exports.ts";
+import { type Choice, renderSelect } from "../../components/choices.ts";
 import { renderTable } from "../../components/data-table.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
-import { type Choice, renderNextPage, renderSelect } from "../components.ts";
+import { renderNextPage } from "../components.ts";
 
 export type ListedExport = Pick<
   ExportJob,

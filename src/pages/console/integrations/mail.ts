@@ -1,11 +1,12 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import { EmailSend } from "../../../contract/emails.ts";
+import { renderSelect } from "../../components/choices.ts";
 import { renderTable } from "../../components/data-table.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
-import { renderAction, renderNextPage, renderSelect } from "../components.ts";
+import { renderAction, renderNextPage } from "../components.ts";
 import { suppressionsPath } from "./suppressions.ts";
 
 export const mailStatuses = EmailSend.shape.status.options;

@@ -1,9 +1,9 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { Program } from "../../../contract/programs.ts";
+import { renderSelect } from "../../components/choices.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
-import { renderSelect } from "../components.ts";
 import { programsPath } from "../programs.ts";
 
 export const newProgramPath = `${programsPath}/new`;
