@@ -12,6 +12,7 @@ const suites = [
   "identity",
   "mail",
   "matrix",
+  "model",
   "pipeline",
   "portal",
   "privacy",

@@ -75,6 +75,19 @@ describe("an unknown token", () => {
   });
 });
 
+test.for([
+  "/mcp",
+  "/integrations/v1/programs",
+])("the first requests with valid tokens do not count against their address at %s", async (path) => {
+  const server = await openServerWith(300);
+  const statuses = new Set<number>();
+  for (let sent = 0; sent <= maxUnknownPerMinute; sent += 1) {
+    const headers = { authorization: `Bearer ${await server.token()}` };
+    statuses.add((await send(`${server.origin}${path}`, { method: "GET", headers })).status);
+  }
+  expect(statuses).not.toContain(429);
+});
+
 describe.each(Object.entries(revisions))("a request with too many JSON values, in %s", (_, headers) => {
   const many = Object.fromEntries(Array.from({ length: 70_000 }, (__, index) => [`a${index}`, 1]));
   const message = messageOf("tools/call", { name: "get_program", arguments: many });

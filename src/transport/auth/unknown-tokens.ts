@@ -18,8 +18,8 @@ const maxKnown = 10_000;
 export interface UnknownTokens {
   /** @throws Problem `rate_limited` if the request's address has sent too many unknown tokens */
   check(request: IncomingMessage, token: string | undefined): void;
-  /** Records whether a token was valid. */
-  learn(token: string | undefined, isValid: boolean): void;
+  /** Records whether a request's token was valid. A valid token's first request does not count against its address. */
+  learn(request: IncomingMessage, token: string | undefined, isValid: boolean): void;
 }
 
 export function createUnknownTokens(perMinute = maxUnknownPerMinute): UnknownTokens {
@@ -32,10 +32,12 @@ export function createUnknownTokens(perMinute = maxUnknownPerMinute): UnknownTok
       const message = "Too many requests with unknown tokens came from this address.";
       throw problem("rate_limited", { retryAfterSeconds: getSecondsToNextMinute() }, message);
     },
-    learn(token, isValid) {
+    learn({ socket }, token, isValid) {
       if (token === undefined) return;
-      if (isValid) known.set(computeSecretFingerprint(token), true);
-      else known.delete(computeSecretFingerprint(token));
+      const fingerprint = computeSecretFingerprint(token);
+      if (!isValid) return void known.delete(fingerprint);
+      if (!known.has(fingerprint)) counter.count(getClientAddress(socket.remoteAddress), -1);
+      known.set(fingerprint, true);
     },
   };
 }

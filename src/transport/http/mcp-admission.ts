@@ -55,10 +55,10 @@ export function createMcpAdmission(deps: McpAdmissionDeps): McpAdmission {
     unknownTokens.check(request, token);
     try {
       const identity = await upstream.identify(token);
-      unknownTokens.learn(token, true);
+      unknownTokens.learn(request, token, true);
       return identity;
     } catch (error) {
-      if (error instanceof Problem && error.status === 401) unknownTokens.learn(token, false);
+      if (error instanceof Problem && error.status === 401) unknownTokens.learn(request, token, false);
       throw error;
     }
   }

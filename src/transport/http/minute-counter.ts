@@ -1,6 +1,9 @@
 /** Counts the requests of each client within a minute. */
 export interface MinuteCounter {
-  /** Counts requests of a client. Returns false if they exceed the limit, or if too many clients are counted already. */
+  /**
+   * Counts requests of a client. Returns false if they exceed the limit, or if too many clients are counted already.
+   * @param times - negative to take requests back
+   */
   count(client: string, times?: number): boolean;
 }
 
@@ -15,7 +18,7 @@ export function createMinuteCounter(perMinute: number, maxCounted: number): Minu
       minute = current;
       const before = counts.get(client);
       if (before === undefined && counts.size >= maxCounted) return false;
-      const count = (before ?? 0) + times;
+      const count = Math.max(0, (before ?? 0) + times);
       if (count > perMinute) return false;
       counts.set(client, count);
       return true;

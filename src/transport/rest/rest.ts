@@ -134,8 +134,8 @@ async function answerRequest(
     idempotencyKey: operation.effect === "read" || Array.isArray(key) ? undefined : key,
     requestId,
   });
-  if (answer.caller !== undefined) unknownTokens.learn(token, true);
-  else if (!answer.ok && answer.problem.status === 401) unknownTokens.learn(token, false);
+  if (answer.caller !== undefined) unknownTokens.learn(request, token, true);
+  else if (!answer.ok && answer.problem.status === 401) unknownTokens.learn(request, token, false);
   return answer;
 }
 

@@ -1,0 +1,129 @@
+import fc from "fast-check";
+import type { Fixed, ModelOperation, ModelRequest, ModelTenant } from "./model.ts";
+
+/** A call before the records that it names are known. */
+export interface Call {
+  readonly tenant: number;
+  /** The last token of a tenant may only read. */
+  readonly token: number;
+  readonly process: number;
+  /** One of a few keys, so that some requests come again. */
+  readonly key: number | undefined;
+  readonly name: ModelOperation;
+  /** Position of the record among those that exist. */
+  readonly target: number;
+  /** Difference to the current version. */
+  readonly versionOffset: number;
+  /** Names the record of the other tenant. */
+  readonly isForeign: boolean;
+  readonly choice: number;
+}
+
+const titles = ["A roof", "A bridge", null] as const;
+const statuses = ["draft", "configured", "underway", "completed", "archived"] as const;
+
+/** Frequent operations come several times. */
+const names: readonly ModelOperation[] = [
+  ...Array<ModelOperation>(4).fill("create_submission"),
+  ...Array<ModelOperation>(4).fill("submit_submission"),
+  ...Array<ModelOperation>(3).fill("advance_submission"),
+  ...Array<ModelOperation>(3).fill("bulk_assign_reviewers"),
+  ...Array<ModelOperation>(2).fill("screen_submission"),
+  "update_submission_fields",
+  "update_submission",
+  "reopen_submission",
+  "eliminate_submission",
+  "set_submission_state",
+  "withdraw_submission",
+  "delete_assignment",
+  "update_program",
+  "update_track",
+  "get_submission",
+  "get_person",
+];
+
+/** Calls of several clients. Those of one group are sent at once. */
+export const callGroups: fc.Arbitrary<Call[][]> = fc.array(
+  fc.array(
+    fc.record<Call>({
+      tenant: fc.nat(1),
+      token: fc.oneof({ weight: 9, arbitrary: fc.nat(1) }, { weight: 1, arbitrary: fc.constant(2) }),
+      process: fc.nat(1),
+      key: fc.option(fc.nat(3), { nil: undefined }),
+      name: fc.constantFrom(...names),
+      target: fc.nat(3),
+      versionOffset: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(-1) }),
+      isForeign: fc.integer({ min: 0, max: 19 }).map((value) => value === 0),
+      choice: fc.nat(5),
+    }),
+    { minLength: 1, maxLength: 3, size: "max" },
+  ),
+  { minLength: 1, maxLength: 30, size: "max" },
+);
+
+/** Returns the request of a call, with the ids and versions that the client has seen. */
+export function createRequest(call: Call, tenants: readonly ModelTenant[]): ModelRequest {
+  const { token, key, name } = call;
+  const own = tenants[call.tenant] as ModelTenant;
+  const named = (call.isForeign ? tenants[1 - call.tenant] : own) as ModelTenant;
+  const submissions = named.submissions.slice(-4);
+  const submission = submissions[call.target % submissions.length];
+  const submissionId = submission?.submissionId ?? "sub_unknown";
+  const version = Math.max(0, (submission?.version ?? 0) + call.versionOffset);
+  const input = createInput(call, { submissionId, version }, own.fixed, named);
+  const keyOfToken = key === undefined ? undefined : `${token} ${key}`;
+  return { name, input, key: keyOfToken, mayWrite: token < 2, mayReadSensitive: token === 0 };
+}
+
+function createInput(
+  { name, choice, target, versionOffset }: Call,
+  record: { readonly submissionId: string; readonly version: number },
+  { trackId, programId, personId, titleFieldId, roundIds, reviewerIds }: Fixed,
+  { program, track, submissions }: ModelTenant,
+): Readonly<Record<string, unknown>> {
+  const title = { [titleFieldId]: titles[choice % titles.length] ?? null };
+  const reason = `Reason ${choice}`;
+  const roundId = roundIds[choice % roundIds.length];
+  switch (name) {
+    case "create_submission": {
+      const applicant = { innovatorEmail: `person${choice}@example.org`, innovatorName: "Ada Marsh" };
+      const fields = choice === 0 ? {} : { [titleFieldId]: `Title ${choice}` };
+      return { trackId, deadline: "2090-01-01T00:00:00Z", fields, ...applicant };
+    }
+    case "get_submission":
+      return { submissionId: record.submissionId };
+    case "get_person":
+      return { personId };
+    case "update_submission_fields":
+      return { ...record, fields: title };
+    case "update_submission":
+      if (choice < 2) return { ...record, fields: title };
+      return { ...record, state: choice < 4 ? "DRAFT" : "WITHDRAWN", ...(choice % 2 ? { fields: title } : {}), reason };
+    case "submit_submission":
+      return record;
+    case "screen_submission":
+      return { ...record, eligible: choice > 1, reason };
+    case "advance_submission":
+      return { ...record, toRoundId: roundId };
+    case "set_submission_state":
+      return { ...record, state: choice % 2 ? "FINALIST" : "WINNER", reason };
+    case "reopen_submission":
+    case "eliminate_submission":
+    case "withdraw_submission":
+      return { ...record, reason };
+    case "bulk_assign_reviewers": {
+      const reviewerId = reviewerIds[target % reviewerIds.length];
+      return { roundId: roundIds[choice % 2], submissionIds: [record.submissionId], reviewerIds: [reviewerId] };
+    }
+    case "delete_assignment": {
+      const assignments = submissions.flatMap((each) => each.assignments);
+      return { assignmentId: assignments[target % assignments.length]?.assignmentId ?? "asg_unknown" };
+    }
+    case "update_program": {
+      const lifecycleStatus = statuses[choice % statuses.length];
+      return { programId, version: Math.max(0, program.version + versionOffset), lifecycleStatus };
+    }
+    case "update_track":
+      return { programId, trackId, version: Math.max(0, track.version + versionOffset), intakeOpen: choice > 1 };
+  }
+}

@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { expect, inject, test } from "vitest";
+import { newDatabase } from "../support/database/database.ts";
+import { startProcess } from "../support/processes/processes.ts";
+import { openTestServer, TestClock } from "../support/servers/test-server.ts";
+import { callGroups } from "./calls.ts";
+import { createScenario, readModel, readStore, runGroups } from "./run.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Number of requests that the model checks. */
+    readonly modelRequests: number | undefined;
+  }
+}
+
+const environment = { PROGRAMME_REQUESTS_PER_MINUTE: "100000" };
+
+/** Both processes have the same time. */
+class SystemClock extends TestClock {
+  override now(): Date {
+    return new Date();
+  }
+}
+
+test("any sequence of requests, of several tokens, tenants and processes at once, agrees with a reference model", async () => {
+  const target = inject("modelRequests") ?? 5_000;
+  const { database, remove } = await newDatabase();
+  const { server, close } = await openTestServer(
+    { ...environment, PROGRAMME_DATABASE: database },
+    { clock: new SystemClock() },
+  );
+  const other = await startProcess(database, environment);
+  let requests = 0;
+  try {
+    while (requests < target) {
+      const property = fc.asyncProperty(callGroups, async (groups) => {
+        const scenario = await createScenario(server, [server.origin, other.origin]);
+        requests += await runGroups(scenario, groups);
+        for (const [index, tenant] of scenario.tenants.entries()) {
+          const stored = scenario.servers[index];
+          if (stored) expect(await readStore(stored)).toEqual(readModel(tenant));
+        }
+      });
+      await fc.assert(property, { numRuns: 10, ...readReplay() });
+    }
+  } finally {
+    await close();
+    await other.stop();
+    await remove();
+  }
+});
+
+/** Returns the seed and path that a failure has printed, to repeat it: `TEST_REPLAY='{"seed":1,"path":"0"}'`. */
+function readReplay(): { seed?: number; path?: string } {
+  return JSON.parse(process.env["TEST_REPLAY"] ?? "{}");
+}

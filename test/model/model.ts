@@ -1,0 +1,369 @@
+/**
+ * A reference model of submissions, programmes, tracks and assignments of one tenant. It follows the specification
+ * (3.1, 4.2–4.4, 5) and shares no code with the program.
+ */
+
+export interface ModelAssignment {
+  readonly assignmentId: string;
+  readonly reviewer: number;
+  readonly roundId: string;
+  version: number;
+  active: boolean;
+}
+
+export interface ModelSubmission {
+  readonly submissionId: string;
+  state: string;
+  previousState: string | null;
+  stateReason: string | null;
+  title: string | null;
+  eligible: boolean | null;
+  currentRoundId: string | null;
+  version: number;
+  assignments: ModelAssignment[];
+}
+
+export interface ModelEvent {
+  readonly subject: string;
+  readonly eventType: string;
+  readonly version: number;
+  readonly change?: string;
+}
+
+export interface ModelTenant {
+  /** The ids of its records that never change. */
+  readonly fixed: Fixed;
+  program: { version: number; lifecycleStatus: string };
+  track: { version: number; intakeOpen: boolean };
+  submissions: ModelSubmission[];
+  /** Texts of saved answers, by the fingerprint of the request. */
+  answers: Map<string, string>;
+  events: ModelEvent[];
+  /** Audited changes: the id of the record and the action. */
+  changes: string[];
+}
+
+export interface Fixed {
+  readonly programId: string;
+  readonly trackId: string;
+  readonly personId: string;
+  /** Field values of the person, without and with those that are sensitive. */
+  readonly openFields: Readonly<Record<string, string>>;
+  readonly allFields: Readonly<Record<string, string>>;
+  readonly titleFieldId: string;
+  readonly screeningRequired: boolean;
+  /** In their order. The last one is not active. */
+  readonly roundIds: readonly string[];
+  readonly reviewerIds: readonly string[];
+}
+
+/** A request as it was sent. */
+export interface ModelRequest {
+  readonly name: ModelOperation;
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments of any operation
+  readonly input: any;
+  /** The token and the idempotency key, if there is one. */
+  readonly key: string | undefined;
+  readonly mayWrite: boolean;
+  readonly mayReadSensitive: boolean;
+}
+
+/** What the model expects of an answer. */
+export interface Expected {
+  readonly status: number;
+  readonly code?: string;
+  /** Properties of `data`. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** The text of an earlier answer, which must come again. */
+  readonly replayed?: string;
+}
+
+class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string) {
+    super(code);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"];
+const lifecycle: Readonly<Record<string, readonly string[]>> = {
+  draft: ["configured", "archived"],
+  configured: ["draft", "underway", "archived"],
+  underway: ["configured", "completed"],
+  completed: ["underway", "archived"],
+  archived: ["completed"],
+};
+
+/**
+ * Applies a request to the model, and returns the answer that it must get.
+ * @param answered - `data` of the real answer, which gives the ids of new records
+ * @param text - the real answer, which is saved for a repetition
+ */
+export function applyRequest(
+  tenant: ModelTenant,
+  request: ModelRequest,
+  answered: Readonly<Record<string, unknown>> | undefined,
+  text: string,
+): Expected {
+  const isRead = request.name.startsWith("get_");
+  if (!isRead && !request.mayWrite) return { status: 403, code: "insufficient_scope" };
+  const fingerprint = `${request.key} ${request.name} ${JSON.stringify(request.input)}`;
+  const saved = request.key === undefined ? undefined : tenant.answers.get(fingerprint);
+  if (saved !== undefined) return { status: 0, replayed: saved };
+  const expected = applyOnce(tenant, request, answered);
+  if (request.key !== undefined && !isRead && isSaved(expected)) tenant.answers.set(fingerprint, text);
+  return expected;
+}
+
+/** Refusals that a later change can lift are not saved. */
+function isSaved({ code }: Expected): boolean {
+  return code === undefined || code === "not_found" || code === "version_conflict";
+}
+
+function applyOnce(
+  tenant: ModelTenant,
+  { name, input, mayReadSensitive }: ModelRequest,
+  answered: Readonly<Record<string, unknown>> | undefined,
+): Expected {
+  if (name === "get_person") {
+    const { personId, openFields, allFields } = tenant.fixed;
+    return ok({ personId, customFields: mayReadSensitive ? allFields : openFields });
+  }
+  const before = structuredClone(tenant);
+  try {
+    return handlers[name](tenant, input, answered ?? {});
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    Object.assign(tenant, before);
+    return { status: error.status, code: error.code };
+  }
+}
+
+type Handler = (
+  tenant: ModelTenant,
+  input: ModelRequest["input"],
+  answered: Readonly<Record<string, unknown>>,
+) => Expected;
+
+const handlers = {
+  get_submission: (tenant, { submissionId }) => ok(showSubmission(findSubmission(tenant, submissionId))),
+  create_submission(tenant, { fields }, answered) {
+    requireWritable(tenant);
+    const submission: ModelSubmission = {
+      submissionId: String(answered["submissionId"]),
+      state: "DRAFT",
+      previousState: null,
+      stateReason: null,
+      title: fields[tenant.fixed.titleFieldId] ?? null,
+      eligible: null,
+      currentRoundId: null,
+      version: 0,
+      assignments: [],
+    };
+    if (tenant.submissions.some(({ submissionId }) => submissionId === submission.submissionId)) {
+      throw new Error("Two submissions have the same id");
+    }
+    tenant.submissions.push(submission);
+    emit(tenant, submission, "submission.draft_created");
+    audit(tenant, submission.submissionId, "submission.created");
+    return { status: 200, data: showSubmission(submission) };
+  },
+  update_submission_fields(tenant, input) {
+    const submission = loadForChange(tenant, input, ["DRAFT"]);
+    return changeTitle(tenant, submission, input.fields, "submission.fields_updated");
+  },
+  update_submission(tenant, input) {
+    const submission = loadForChange(tenant, input);
+    const to = input.state === "DRAFT" && submission.state === "DRAFT" ? undefined : input.state;
+    if (to === "WITHDRAWN" && submission.state === "WITHDRAWN") throw new Refusal(409, "invalid_state_transition");
+    if (input.fields && to !== "DRAFT" && submission.state !== "DRAFT")
+      throw new Refusal(409, "invalid_state_transition");
+    if (to === undefined) return changeTitle(tenant, submission, input.fields ?? {}, "submission.updated");
+    if (input.fields) submission.title = input.fields[tenant.fixed.titleFieldId];
+    return move(tenant, submission, to, { action: "submission.updated", operation: "patch", reason: input.reason });
+  },
+  submit_submission(tenant, input) {
+    const submission = loadForChange(tenant, input, ["DRAFT"]);
+    if (!tenant.track.intakeOpen) throw new Refusal(409, "intake_closed");
+    if (submission.title === null) throw new Refusal(409, "incomplete_application");
+    return move(tenant, submission, "SUBMITTED", { action: "submission.submitted", operation: "submit" });
+  },
+  reopen_submission(tenant, input) {
+    const submission = loadForChange(tenant, input, beforeReview);
+    const { reason } = input;
+    return move(tenant, submission, "DRAFT", { action: "submission.reopened", operation: "reopen", reason });
+  },
+  screen_submission(tenant, input) {
+    const submission = loadForChange(tenant, input, beforeReview);
+    submission.eligible = input.eligible;
+    const to = input.eligible ? "ELIGIBLE" : "INELIGIBLE";
+    return move(tenant, submission, to, { action: "submission.screened", operation: "screen", reason: input.reason });
+  },
+  advance_submission(tenant, input) {
+    const { screeningRequired, roundIds } = tenant.fixed;
+    const unscreened = screeningRequired ? [] : ["SUBMITTED"];
+    const submission = loadForChange(tenant, input, [...unscreened, "ELIGIBLE", "IN_REVIEW", "FINALIST"]);
+    const to = roundIds.indexOf(input.toRoundId);
+    if (to === roundIds.length - 1) throw new Refusal(409, "round_inactive");
+    if (submission.currentRoundId !== null && to <= roundIds.indexOf(submission.currentRoundId))
+      throw new Refusal(400, "validation_failed");
+    submission.currentRoundId = input.toRoundId;
+    return move(tenant, submission, "IN_REVIEW", { action: "submission.advanced", operation: "advance" });
+  },
+  eliminate_submission(tenant, input) {
+    const submission = loadForChange(tenant, input, [...beforeReview, "IN_REVIEW", "FINALIST"]);
+    const { reason } = input;
+    return move(tenant, submission, "ELIMINATED", { action: "submission.eliminated", operation: "eliminate", reason });
+  },
+  set_submission_state(tenant, input) {
+    const submission = loadForChange(tenant, input);
+    if (submission.state === input.state) return ok(showSubmission(submission));
+    const { state, reason } = input;
+    return move(tenant, submission, state, { action: "submission.state_set", operation: "state", reason });
+  },
+  withdraw_submission(tenant, input) {
+    const submission = loadForChange(tenant, input);
+    if (submission.state === "WITHDRAWN") throw new Refusal(409, "invalid_state_transition");
+    const { reason } = input;
+    return move(tenant, submission, "WITHDRAWN", { action: "submission.withdrawn", operation: "withdraw", reason });
+  },
+  bulk_assign_reviewers(tenant, { roundId, submissionIds, reviewerIds }, answered) {
+    requireWritable(tenant);
+    const submission = tenant.submissions.find((each) => each.submissionId === submissionIds[0]);
+    if (!submission) throw new Refusal(400, "validation_failed");
+    if (submission.state !== "IN_REVIEW" || submission.currentRoundId !== roundId)
+      throw new Refusal(409, "invalid_state_transition");
+    const reviewer = tenant.fixed.reviewerIds.indexOf(reviewerIds[0]);
+    const isTaken = submission.assignments.some(
+      (each) => each.active && each.reviewer === reviewer && each.roundId === roundId,
+    );
+    if (isTaken) return { status: 200, data: { created: [], skipped: [{ reason: "duplicate" }] } };
+    const [created] = (answered["created"] ?? []) as { assignmentId: string }[];
+    const assignmentId = String(created?.assignmentId);
+    submission.assignments.push({ assignmentId, reviewer, roundId, version: 0, active: true });
+    audit(tenant, assignmentId, "assignment.created");
+    return { status: 200, data: { created: [{ status: "assigned", version: 0 }], skipped: [] } };
+  },
+  delete_assignment(tenant, { assignmentId }) {
+    const assignment = tenant.submissions
+      .flatMap(({ assignments }) => assignments)
+      .find((each) => each.assignmentId === assignmentId);
+    if (!assignment) throw new Refusal(404, "not_found");
+    requireWritable(tenant);
+    if (!assignment.active) throw new Refusal(409, "invalid_state_transition");
+    endAssignment(tenant, assignment, "assignment.removed");
+    return ok({ assignmentId, status: "cancelled", active: false, version: assignment.version });
+  },
+  update_program(tenant, { version, lifecycleStatus }) {
+    const { program } = tenant;
+    if (version !== program.version) throw new Refusal(409, "version_conflict");
+    const from = program.lifecycleStatus;
+    if (from === lifecycleStatus) return ok({ ...program });
+    const isBlocked = from === "underway" && lifecycleStatus === "configured" && tenant.submissions.length > 0;
+    if (isBlocked || !lifecycle[from]?.includes(lifecycleStatus)) throw new Refusal(409, "invalid_state_transition");
+    program.lifecycleStatus = lifecycleStatus;
+    program.version += 1;
+    const subject = tenant.fixed.programId;
+    const eventType = "program.lifecycle_status_changed";
+    tenant.events.push({ subject, eventType, version: program.version, change: `${from} ${lifecycleStatus}` });
+    audit(tenant, subject, "program.updated");
+    return ok({ ...program });
+  },
+  update_track(tenant, { version, intakeOpen }) {
+    const { track } = tenant;
+    if (version !== track.version) throw new Refusal(409, "version_conflict");
+    requireWritable(tenant);
+    if (track.intakeOpen !== intakeOpen) {
+      track.intakeOpen = intakeOpen;
+      track.version += 1;
+      audit(tenant, tenant.fixed.trackId, "track.updated");
+    }
+    return ok({ ...track });
+  },
+} as const satisfies Record<string, Handler>;
+
+export type ModelOperation = keyof typeof handlers | "get_person";
+
+function ok(data: Readonly<Record<string, unknown>>): Expected {
+  return { status: 200, data };
+}
+
+function showSubmission({ assignments: _, ...submission }: ModelSubmission): Readonly<Record<string, unknown>> {
+  return submission;
+}
+
+function findSubmission({ submissions }: ModelTenant, submissionId: string): ModelSubmission {
+  const submission = submissions.find((each) => each.submissionId === submissionId);
+  if (!submission) throw new Refusal(404, "not_found");
+  return submission;
+}
+
+function requireWritable({ program }: ModelTenant): void {
+  if (program.lifecycleStatus === "archived") throw new Refusal(409, "program_archived");
+}
+
+function loadForChange(
+  tenant: ModelTenant,
+  { submissionId, version }: { submissionId: string; version: number },
+  from?: readonly string[],
+): ModelSubmission {
+  const submission = findSubmission(tenant, submissionId);
+  if (submission.version !== version) throw new Refusal(409, "version_conflict");
+  requireWritable(tenant);
+  if (from && !from.includes(submission.state)) throw new Refusal(409, "invalid_state_transition");
+  return submission;
+}
+
+function changeTitle(
+  tenant: ModelTenant,
+  submission: ModelSubmission,
+  fields: Readonly<Record<string, string | null>>,
+  action: string,
+): Expected {
+  const title = fields[tenant.fixed.titleFieldId];
+  if (title !== undefined && title !== submission.title) {
+    submission.title = title;
+    submission.version += 1;
+    audit(tenant, submission.submissionId, action);
+  }
+  return ok(showSubmission(submission));
+}
+
+interface Move {
+  readonly action: string;
+  readonly operation: string;
+  readonly reason?: string;
+}
+
+function move(tenant: ModelTenant, submission: ModelSubmission, to: string, { action, operation, reason }: Move) {
+  const from = submission.state;
+  Object.assign(submission, { state: to, previousState: from, stateReason: reason ?? null });
+  submission.version += 1;
+  if (to === "DRAFT") Object.assign(submission, { currentRoundId: null, eligible: null });
+  if (["DRAFT", "WITHDRAWN", "ELIMINATED"].includes(to)) {
+    for (const each of submission.assignments) if (each.active) endAssignment(tenant, each, action);
+  }
+  audit(tenant, submission.submissionId, action);
+  emit(tenant, submission, "submission.state_changed", `${from} ${to} ${operation}`);
+  if (to === "SUBMITTED") emit(tenant, submission, "submission.submitted");
+  if (to === "WITHDRAWN") emit(tenant, submission, "submission.withdrawn");
+  return ok(showSubmission(submission));
+}
+
+function endAssignment(tenant: ModelTenant, assignment: ModelAssignment, action: string): void {
+  assignment.active = false;
+  assignment.version += 1;
+  audit(tenant, assignment.assignmentId, action);
+}
+
+function emit(tenant: ModelTenant, { submissionId, version }: ModelSubmission, eventType: string, change?: string) {
+  tenant.events.push({ subject: submissionId, eventType, version, ...(change === undefined ? {} : { change }) });
+}
+
+function audit(tenant: ModelTenant, id: string, action: string): void {
+  tenant.changes.push(`${id} ${action}`);
+}

@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from "node:util";
+import type { OperationName } from "../../src/contract/index.ts";
+import { rest } from "../support/clients/raw-http.ts";
+import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
+import { listChanges } from "../support/data/state.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
+import { type Call, createRequest } from "./calls.ts";
+import { applyRequest, type Expected, type ModelRequest, type ModelTenant } from "./model.ts";
+
+/** Two tenants with three tokens each, and the processes that serve them. */
+export interface Scenario {
+  readonly servers: readonly TestServer[];
+  readonly tokens: readonly (readonly string[])[];
+  readonly origins: readonly string[];
+  readonly tenants: ModelTenant[];
+}
+
+interface Exchange {
+  readonly request: ModelRequest;
+  readonly status: number;
+  readonly isReplay: boolean;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the answer of any operation
+  readonly body: any;
+}
+
+/** Creates two tenants, one of which screens submissions. */
+export async function createScenario(server: TestServer, origins: readonly string[]): Promise<Scenario> {
+  const servers = [await server.other(), await server.other()];
+  const tenants = await Promise.all(servers.map((each, index) => createTenant(each, index === 0)));
+  const reads = ["submissions:read", "persons:read"] as const;
+  const tokens = servers.map(async (each) => [
+    await each.token(),
+    await each.token([...reads, "submissions:write", "assignments:write", "programs:write", "tracks:write"]),
+    await each.token(reads),
+  ]);
+  return { servers, tenants, origins, tokens: await Promise.all(tokens) };
+}
+
+async function createTenant({ seed }: TestServer, screeningRequired: boolean): Promise<ModelTenant> {
+  const { programId } = await seed.program({ screeningRequired });
+  const track = await seed.track({ programId });
+  const { rubricId } = await seed.rubric();
+  const rounds = [1, 2, 3].map((sequence) => seed.round({ ...track, rubricId, sequence, active: sequence < 3 }));
+  const reviewers = [await seed.reviewer(), await seed.reviewer()];
+  await seed.personSchema();
+  const openFields = { [personFieldIds.standard]: "weaving" };
+  const allFields = { ...openFields, [personFieldIds.restricted]: "asthma" };
+  const { personId } = await seed.person({ customFields: allFields });
+  return {
+    fixed: {
+      programId,
+      trackId: track.trackId,
+      personId,
+      openFields,
+      allFields,
+      titleFieldId: fieldIds.title,
+      screeningRequired,
+      roundIds: (await Promise.all(rounds)).map(({ roundId }) => roundId),
+      reviewerIds: reviewers.map(({ reviewerId }) => reviewerId),
+    },
+    program: { version: 0, lifecycleStatus: "underway" },
+    track: { version: 0, intakeOpen: true },
+    submissions: [],
+    answers: new Map(),
+    events: [],
+    changes: [],
+  };
+}
+
+/**
+ * Sends the calls of each group at once, and finds an order in which the model gives the same answers.
+ * @returns the number of requests
+ * @throws Error if no order explains the answers
+ */
+export async function runGroups(scenario: Scenario, groups: readonly (readonly Call[])[]): Promise<number> {
+  let requests = 0;
+  for (const group of groups) {
+    const exchanges = await Promise.all(group.map((call) => exchange(scenario, call)));
+    requests += exchanges.length;
+    for (const tenant of scenario.tenants.keys()) {
+      explain(
+        scenario,
+        tenant,
+        exchanges.filter((_, index) => group[index]?.tenant === tenant),
+      );
+    }
+  }
+  return requests;
+}
+
+async function exchange({ tenants, tokens, origins }: Scenario, call: Call): Promise<Exchange> {
+  const request = createRequest(call, tenants);
+  const token = tokens[call.tenant]?.[call.token];
+  const origin = origins[call.process % origins.length] as string;
+  const headers: Record<string, string> = request.key === undefined ? {} : { "idempotency-key": request.key };
+  const answer = await rest({ origin }, token, request.name satisfies OperationName, request.input, headers);
+  const isReplay = answer.headers.get("idempotent-replayed") === "true";
+  return { request, isReplay, status: answer.status, text: answer.text, body: answer.body };
+}
+
+/** Replaces the tenant's model by the one after the requests, in an order that explains their answers. */
+function explain({ tenants }: Scenario, index: number, exchanges: readonly Exchange[]): void {
+  const applied = exchanges.filter((each) => !isWaiting(each, exchanges));
+  const mismatches: string[] = [];
+  for (const order of permute(applied)) {
+    const tenant = structuredClone(tenants[index] as ModelTenant);
+    const mismatch = order.map((each) => applyExchange(tenant, each)).find((text) => text !== undefined);
+    if (mismatch === undefined) {
+      tenants[index] = tenant;
+      return;
+    }
+    mismatches.push(mismatch);
+  }
+  throw new Error(`No order of ${applied.length} requests explains their answers:\n${mismatches.join("\n")}`);
+}
+
+/** Returns whether a request was refused because the same request was in progress. */
+function isWaiting(exchange: Exchange, all: readonly Exchange[]): boolean {
+  if (exchange.body?.error?.code !== "idempotency_in_progress") return false;
+  return all.some((other) => other !== exchange && isDeepStrictEqual(other.request, exchange.request));
+}
+
+/** Returns what differs from the model's answer. */
+function applyExchange(tenant: ModelTenant, { request, status, text, body, isReplay }: Exchange): string | undefined {
+  const expected = applyRequest(tenant, request, body?.data, text);
+  const isSame =
+    expected.replayed === undefined
+      ? !isReplay && isExpected(expected, status, body)
+      : isReplay && text === expected.replayed;
+  if (isSame) return undefined;
+  return `${request.name} ${JSON.stringify(request.input)}: expected ${JSON.stringify(expected)}, got ${status} ${text}`;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the answer of any operation
+function isExpected({ status, code, data = {} }: Expected, actualStatus: number, body: any): boolean {
+  if (status !== actualStatus || code !== body?.error?.code) return false;
+  return includes(body?.data ?? {}, data);
+}
+
+/** Returns whether a value has all properties of another one, at any depth. Lists have the same length. */
+function includes(actual: unknown, expected: unknown): boolean {
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(actual) || actual.length !== expected.length) return false;
+    return expected.every((value, index) => includes(actual[index], value));
+  }
+  if (typeof expected !== "object" || expected === null || typeof actual !== "object" || actual === null)
+    return isDeepStrictEqual(actual, expected);
+  return Object.entries(expected).every(([name, value]) => includes((actual as Record<string, unknown>)[name], value));
+}
+
+function permute<T>(items: readonly T[]): readonly (readonly T[])[] {
+  if (items.length < 2) return [items];
+  return items.flatMap((first, index) => permute(items.toSpliced(index, 1)).map((rest) => [first, ...rest]));
+}
+
+/** What the store holds at the end, in the model's terms. */
+export async function readStore({ app, businessId }: TestServer) {
+  const reader = app.store.reader(businessId);
+  const events = (await app.store.listEvents(businessId, 100_000)).map(({ eventType, data }) => {
+    const { submissionId, programId, version, fromState, toState, operation, fromStatus, toStatus } =
+      data as unknown as Record<string, string>;
+    const change = fromState ? `${fromState} ${toState} ${operation}` : fromStatus && `${fromStatus} ${toStatus}`;
+    return { subject: submissionId ?? programId, eventType, version, ...(change ? { change } : {}) };
+  });
+  const entries = (await listChanges(app.store, businessId)).filter(({ entityType }) => entityType !== "applicant");
+  const changes = entries.map(({ entityId, action }) => `${entityId} ${action}`);
+  return {
+    submissions: await reader.count("submissions", {}),
+    assignments: await reader.count("assignments", { where: { active: true } }),
+    events: events.map((event) => JSON.stringify(event)).sort(),
+    changes: changes.sort(),
+  };
+}
+
+/** The same of the model. Sorted, because requests that do not touch the same record have no order. */
+export function readModel({ submissions, events, changes }: ModelTenant) {
+  return {
+    submissions: submissions.length,
+    assignments: submissions.flatMap(({ assignments }) => assignments).filter(({ active }) => active).length,
+    events: events
+      .map(({ subject, eventType, version, ...change }) => JSON.stringify({ subject, eventType, version, ...change }))
+      .sort(),
+    changes: changes.toSorted(),
+  };
+}
