@@ -1,12 +1,12 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestUserConfig } from "vitest/config";
 
-const shared = {
+const shared: TestUserConfig = {
   include: ["test/model/**/*.test.ts"],
   provide: { modelRequests: 200_000 },
   testTimeout: 3 * 3_600_000,
   pool: "forks",
   setupFiles: ["test/support/matchers.ts"],
-} as const;
+};
 
 /** The reference model against many more requests, on both databases. */
 export default defineConfig({
