@@ -51,12 +51,14 @@ function compareLists(
   const changed = after.flatMap((row) => {
     const earlier = findEarlier(before, row, key);
     if (earlier) return compareValues(nameOf(row), earlier, row);
-    const added = { part: nameOf(row), field: "", before: undefined, after: "added" };
-    return [added, ...compareValues(nameOf(row), { [key]: row[key] }, row)];
+    return [
+      { part: nameOf(row), field: "", before: undefined, after: withoutLists(row) },
+      ...compareNew(nameOf(row), row),
+    ];
   });
   const removed = before
     .filter((row) => !after.some((each) => each[key] === row[key]))
-    .map((row) => ({ part: nameOf(row), field: "", before: "used", after: "no longer used" }));
+    .map((row) => ({ part: nameOf(row), field: "", before: withoutLists(row), after: "no longer used" }));
   const kept = after.flatMap((row) => (findEarlier(before, row, key) ? [String(row[key])] : []));
   const earlierOrder = before.flatMap((row) => (kept.includes(String(row[key])) ? [String(row[key])] : []));
   const isMoved = new Set(kept).size === kept.length && !isDeepStrictEqual(kept, earlierOrder);
@@ -64,6 +66,17 @@ function compareLists(
     ? [{ part: part || capitalize(noun), field: `order of each ${noun}`, before: earlierOrder, after: kept }]
     : [];
   return [...changed, ...removed, ...moved];
+}
+
+/** Lists the parts within a new part. */
+function compareNew(part: string, row: Values): Difference[] {
+  return Object.entries(row).flatMap(([name, inner]) =>
+    lists[name] ? compareLists(part, lists[name], [], inner as Values[]) : [],
+  );
+}
+
+function withoutLists(row: Values): Values {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !lists[name]));
 }
 
 /** Returns the part of the same version, or else that of the latest version before. */

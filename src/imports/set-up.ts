@@ -12,6 +12,7 @@ import type { Author, ChangeContext } from "../store/handler-context.ts";
 import type { PipelineTransaction, Reader, Store } from "../store/port.ts";
 import { createRunChange } from "./audited-change.ts";
 import { compareConfigs } from "./compare-configs.ts";
+import type { DraftConfig } from "./edit-config.ts";
 import { formatProgramConfig } from "./format-config.ts";
 import { InvalidImport, listIssues } from "./mistakes.ts";
 import { type ParsedConfig, parseProgramConfig } from "./parse-config.ts";
@@ -51,7 +52,7 @@ export interface SetUpEditor {
   describe(businessId: string, programId: string): Promise<ProgramSetUp>;
   /** Returns a programme as the text of a file. @throws Problem `not_found`, `validation_failed` */
   exportText(businessId: string, programId: string, withReviewers: boolean): Promise<string>;
-  formatText(config: ProgramConfig): string;
+  formatText(config: DraftConfig): string;
 }
 
 export function createSetUpEditor(store: Store, clock: Clock): SetUpEditor {
@@ -88,7 +89,7 @@ export function createSetUpEditor(store: Store, clock: Clock): SetUpEditor {
 }
 
 /** Formats a programme. An import keeps the reviewers that its text does not name. */
-function formatWithoutReviewers({ reviewers: _, ...config }: ProgramConfig): string {
+function formatWithoutReviewers({ reviewers: _, ...config }: DraftConfig): string {
   return formatProgramConfig(config);
 }
 
@@ -188,9 +189,8 @@ function isHidden({ sensitivity }: Pick<PersonField, "sensitivity">): boolean {
 
 async function describeSetUp(store: Reader, programId: string): Promise<ProgramSetUp> {
   const config = await describeProgram(store, programId, numbered);
-  const published = { where: { published: true } };
-  const forms = await store.find("schemas", published, { limit: maxCatalog, orderBy: "schemaVersion" });
-  const rubrics = await store.find("rubrics", published, { limit: maxCatalog, orderBy: "rubricVersion" });
+  const forms = await store.find("schemas", {}, { limit: maxCatalog, orderBy: "schemaVersion" });
+  const rubrics = await store.find("rubrics", {}, { limit: maxCatalog, orderBy: "rubricVersion" });
   return {
     programId,
     config: { ...ProgramConfigSchema.parse(config), reviewers: [] },

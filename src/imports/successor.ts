@@ -11,8 +11,8 @@ export interface SuccessorSettings {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Returns the set-up of a new programme like an earlier one. It is a draft whose intake is closed, and has no
- * reviewers.
+ * Returns the set-up of a new programme like an earlier one. It is a draft without reviewers. Its intake is closed, and
+ * has an opening day in every track.
  */
 export function createSuccessor(config: ProgramConfig, { name, year, opensOn }: SuccessorSettings): ProgramConfig {
   const opening = findOpening(config);
@@ -32,6 +32,7 @@ export function createSuccessor(config: ProgramConfig, { name, year, opensOn }: 
     },
     tracks: config.tracks.map((track) => ({
       ...track,
+      intakeOpenDate: `${opensOn}T00:00:00.000Z`,
       ...shift(track, "intakeOpenDate", "intakeCloseDate"),
       intakeOpen: false,
       rounds: track.rounds.map((round) => ({

@@ -60,7 +60,7 @@ export interface ProgramSetUp {
   readonly config: ProgramConfig;
   /** Identifies this state of the set-up. */
   readonly revision: string;
-  /** Published forms and rubrics of the organisation. */
+  /** All forms and rubrics of the organisation. */
   readonly forms: readonly CatalogEntry[];
   readonly rubrics: readonly CatalogEntry[];
   readonly formUses: readonly FormUse[];

@@ -98,7 +98,7 @@ function renderFields(caption: string, fields: readonly FieldConfig[]) {
 }
 
 /** What each type of field is called. */
-const fieldTypes: Readonly<Record<FieldConfig["type"], string>> = {
+export const fieldTypes: Readonly<Record<FieldConfig["type"], string>> = {
   text: "Text",
   textarea: "Long text",
   number: "Number",
@@ -157,21 +157,21 @@ function describeOutcome({ items = [] }: ShownConfig, kind: SetUpItem["kind"], n
 }
 
 function renderEdit({ editPath }: ShownConfig, path: string, subject: string) {
-  return editPath ? html` <a class="edit" href="${editPath}/${path}" aria-label="Edit the ${subject}">Edit</a>` : "";
+  return editPath ? html` <a href="${editPath}/${path}" aria-label="Edit the ${subject}">Edit</a>` : "";
 }
 
 function renderAdd({ editPath }: ShownConfig, path: string, label: string, subject?: string) {
   if (!editPath) return "";
   const name = subject === undefined ? label : `${label} to ${subject}`;
-  return html`<p><a class="button quiet" href="${editPath}/${path}/new" aria-label="${name}">${label}</a></p>`;
+  return html`<p><a href="${editPath}/${path}/new" aria-label="${name}">${label}</a></p>`;
 }
 
-function formatVersion(name: string, version: number | undefined): string {
+export function formatVersion(name: string, version: number | undefined): string {
   return version === undefined ? name : `${name}, version ${version}`;
 }
 
 /** What each sensitivity of a field is called. */
-function formatSensitivity(sensitivity: FieldConfig["sensitivity"]): string {
+export function formatSensitivity(sensitivity: FieldConfig["sensitivity"]): string {
   return { standard: "Standard", pii: "Personal data", restricted: "Restricted" }[sensitivity];
 }
 

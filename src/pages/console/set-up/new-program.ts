@@ -39,7 +39,7 @@ export function renderNewProgramPage({ user, programs, form, error }: NewProgram
         The new programme gets the tracks, rounds, forms and rubrics, but no submissions, applicants or reviewers. It is
         a draft, and its intake is closed until you open it.
       </p>
-      <form method="post" action="${newProgramPath}/like">
+      <form class="sheet" method="post" action="${newProgramPath}/like">
         ${renderSelect("like", "Make it like", sources, form.like)}
         <label for="name">Name</label>
         <input id="name" name="name" required maxlength="200" value="${form.name}" />

@@ -41,7 +41,8 @@ export function renderSetUpPage({ user, setUp, text, done }: SetUpPage) {
         <dt>Dates</dt>
         <dd>${formatMinute(startDate) || "–"} to ${formatMinute(endDate) || "–"}</dd>
       </dl>
-      ${renderConfig({ config })} ${renderFormUses(formUses)}
+      <p><a href="${path}/program">Edit the programme</a></p>
+      ${renderConfig({ config, editPath: path })} ${renderFormUses(formUses)}
       <h2>As a file</h2>
       <p>
         <a href="${path}/programme.yaml" download>Download as YAML</a>,

@@ -145,7 +145,10 @@ function formatValue(value: unknown): string {
   if (value === undefined || value === null || value === "") return "–";
   if (typeof value === "boolean") return value ? "Yes" : "No";
   if (Array.isArray(value)) return value.map((item) => formatValue(item)).join(", ");
-  if (typeof value === "object") return JSON.stringify(value);
+  if (typeof value === "object") {
+    const values = Object.entries(value).map(([name, inner]) => `${formatFieldName(name)}: ${formatValue(inner)}`);
+    return values.join("; ");
+  }
   const text = String(value);
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? formatMinute(text) : text;
 }

@@ -1,19 +1,18 @@
-import type { User } from "../../../contract/access/roles.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { formatSetUpPath, renderSetUpPage } from "../../../pages/console/set-up/overview.ts";
-import type { PageContext, PeopleApp } from "../../people/browser-request.ts";
+import type { PeopleApp } from "../../people/browser-request.ts";
 import type { EmbeddedAdmin } from "../admin-services.ts";
 import { requireRole } from "../person-page.ts";
 import { addNewProgramRoutes } from "./new-program-routes.ts";
-import { addSetUpChecks, answerText, readTextForm, type SetUpServices } from "./set-up-text.ts";
+import { addPartRoutes } from "./part-routes.ts";
+import { addSetUpChecks, answerText, openSetUp, readTextForm, type SetUpServices, setUpPath } from "./set-up-text.ts";
 
 /** What the page says after a change. */
 const outcomes: Readonly<Record<string, string>> = {
   created: "The programme is made. Applications arrive while the intake of a track is open.",
   changed: "The set-up is changed.",
+  unread: "The file is empty, or is not UTF-8 text. Nothing was written.",
 };
-
-const setUpPath = "/programmes/:programId/set-up";
 
 /** Adds the pages on which owners make programmes and change their set-up. */
 export function addSetUpRoutes(
@@ -24,6 +23,7 @@ export function addSetUpRoutes(
   const { people, loadEditor, recordAct } = services;
   addNewProgramRoutes(app, services, clock);
   addSetUpChecks(app, people, setUpPath);
+  addPartRoutes(app, services);
 
   app.get(
     setUpPath,
@@ -62,17 +62,11 @@ export function addSetUpRoutes(
         const { programId, config } = setUp;
         const path = formatSetUpPath(programId);
         const form = await readTextForm(context, field);
-        if (!form) return context.redirect(path, 303);
+        if (!form) return context.redirect(`${path}?done=unread`, 303);
         const { text, revision } = form;
         const target = { programId, revision };
         return answerText(services, context, user, { target, path, program: config.program.name, text, dryRun });
       }),
     );
   }
-}
-
-/** @throws Problem `not_found` for a programme of another organisation */
-async function openSetUp({ loadEditor }: SetUpServices, context: PageContext, { businessId }: User) {
-  const editor = await loadEditor();
-  return { editor, setUp: await editor.describe(businessId, context.req.param("programId") ?? "") };
 }

@@ -1,7 +1,9 @@
 import { bodyLimit } from "hono/body-limit";
 import type { User } from "../../../contract/access/roles.ts";
 import { configLimits } from "../../../contract/set-up/program-config.ts";
+import type { SetUpPlan } from "../../../contract/set-up/set-up-plan.ts";
 import type { SetUpEditor, SetUpTarget } from "../../../imports/set-up.ts";
+import { formatSetUpPath } from "../../../pages/console/set-up/overview.ts";
 import { renderPreviewPage } from "../../../pages/console/set-up/preview.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../../people/browser-request.ts";
 import { addPageHeaders } from "../../people/page-headers.ts";
@@ -25,6 +27,15 @@ export function addSetUpChecks(app: PeopleApp, people: PeopleServices, path: str
     onError: (context) => context.text(`The form is larger than ${maxSetUpFormBytes} bytes.`, 413),
   });
   app.use(`${path}/*`, addPageHeaders, requireSameOrigin(people), limitBody);
+}
+
+/** The path of an existing programme's set-up. */
+export const setUpPath = "/programmes/:programId/set-up";
+
+/** @throws Problem `not_found` for a programme of another organisation */
+export async function openSetUp({ loadEditor }: SetUpServices, context: PageContext, { businessId }: User) {
+  const editor = await loadEditor();
+  return { editor, setUp: await editor.describe(businessId, context.req.param("programId") ?? "") };
 }
 
 /** The texts of a form, of which one may be a file. */
@@ -52,31 +63,53 @@ async function decodeFile(file: unknown): Promise<string | undefined> {
   }
 }
 
-export interface PreviewedProgram {
+/** What a text is for. */
+export interface TextTarget {
   readonly target: SetUpTarget;
+  /** The path of the pages. */
   readonly path: string;
   /** The name of the existing programme. */
   readonly program?: string;
 }
 
-/** Answers with the preview of a text, or if it is agreed to and can be applied, leads to the programme. */
-export async function answerText(
+/** Applies a text in the name of a person, or reports in a dry run what it would do. */
+export async function applyText(
   { loadEditor }: SetUpServices,
+  user: User,
+  { target }: TextTarget,
+  text: string,
+  dryRun: boolean,
+): Promise<SetUpPlan> {
+  const { businessId, seesSensitive } = user;
+  return (await loadEditor()).apply({ businessId, text, target, author: toAuthor(user), seesSensitive, dryRun });
+}
+
+/** Shows what a text would do, or what hinders it. */
+export function showPlan(
   context: PageContext,
   user: User,
-  { target, ...shown }: PreviewedProgram & { readonly text: string; readonly dryRun: boolean },
+  { target, path, program }: TextTarget,
+  plan: SetUpPlan,
+  status: 200 | 409 = 200,
+) {
+  const page = renderPreviewPage({
+    ...{ user, plan, path },
+    ...(program === undefined ? {} : { program }),
+    ...(target.programId === undefined ? {} : { revision: target.revision }),
+  });
+  return context.html(page, plan.outcome ? status : 422);
+}
+
+/** Answers with the preview of a text, or once it is applied, leads to the programme. */
+export async function answerText(
+  services: SetUpServices,
+  context: PageContext,
+  user: User,
+  { text, dryRun, ...target }: TextTarget & { readonly text: string; readonly dryRun: boolean },
 ): Promise<Response> {
-  const { text, dryRun, ...page } = shown;
-  const { businessId, seesSensitive } = user;
-  const editor = await loadEditor();
-  const request = { businessId, text, target, author: toAuthor(user), seesSensitive, dryRun };
-  const plan = await editor.apply(request);
-  const { outcome, isStale } = plan;
-  if (outcome && !dryRun && !isStale) {
-    const done = target.programId === undefined ? "created" : "changed";
-    return context.redirect(`/programmes/${outcome.programId}/set-up?done=${done}`, 303);
-  }
-  const revision = target.programId === undefined ? {} : { revision: target.revision };
-  const status = outcome ? (isStale && !dryRun ? 409 : 200) : 422;
-  return context.html(renderPreviewPage({ user, plan, ...page, ...revision }), status);
+  const plan = await applyText(services, user, target, text, dryRun);
+  if (dryRun || !plan.outcome) return showPlan(context, user, target, plan);
+  if (plan.isStale) return showPlan(context, user, target, plan, 409);
+  const done = target.target.programId === undefined ? "created" : "changed";
+  return context.redirect(`${formatSetUpPath(plan.outcome.programId)}?done=${done}`, 303);
 }
