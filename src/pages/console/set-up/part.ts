@@ -1,7 +1,8 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { FormUse, Mistake } from "../../../contract/set-up/set-up-plan.ts";
-import { renderNotice, renderPage } from "../../layout.ts";
+import { renderNotice } from "../../components/notice.ts";
+import { renderPage } from "../../layout.ts";
 import { type Choice, renderSelect } from "../components.ts";
 import { programsPath } from "../programs.ts";
 import { renderInputs, type SetUpInput, type Values } from "./inputs.ts";
