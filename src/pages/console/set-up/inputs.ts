@@ -1,8 +1,8 @@
 import { html } from "hono/html";
-import { type Choice, renderSelect } from "../components.ts";
+import { type Choice, renderSelect } from "../../components/choices.ts";
 
-/** Values as a form shows them: those of a set-up, or what a person gave. */
-export type Values = Readonly<Record<string, unknown>>;
+/** SetUpValues as a form shows them: those of a set-up, or what a person gave. */
+export type SetUpValues = Readonly<Record<string, unknown>>;
 
 interface InputBase {
   /** The names that lead to the value, joined by dots. */
@@ -22,7 +22,7 @@ export type SetUpInput =
   | (InputBase & { readonly kind: "choice"; readonly choices: readonly Choice[] });
 
 /** Renders inputs with their values. Their names begin with the prefix. */
-export function renderInputs(inputs: readonly SetUpInput[], values: Values, prefix = "") {
+export function renderInputs(inputs: readonly SetUpInput[], values: SetUpValues, prefix = "") {
   return html`${inputs.map(
     (input) => html`<div>${renderInput(input, getValue(values, input.path), `${prefix}${input.path}`)}</div>`,
   )}`;
@@ -60,6 +60,6 @@ function formatInput(value: unknown): string {
 }
 
 /** Returns the value at names joined by dots. */
-export function getValue(values: Values, path: string): unknown {
-  return path.split(".").reduce<unknown>((inner, name) => (inner as Values | undefined)?.[name], values);
+export function getValue(values: SetUpValues, path: string): unknown {
+  return path.split(".").reduce<unknown>((inner, name) => (inner as SetUpValues | undefined)?.[name], values);
 }

@@ -1,8 +1,8 @@
 import type { LifecycleStatus } from "../../../contract/programs.ts";
 import { LifecycleStatus as LifecycleStatuses, Round } from "../../../contract/programs.ts";
 import { ApplicationField, Criterion, FieldBase, Rubric } from "../../../contract/schemas.ts";
+import type { Choice } from "../../components/choices.ts";
 import { formatCode } from "../../components/format.ts";
-import type { Choice } from "../components.ts";
 import { fieldTypes, formatSensitivity } from "./config.ts";
 import type { SetUpInput } from "./inputs.ts";
 

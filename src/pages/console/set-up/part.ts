@@ -1,11 +1,11 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { FormUse, Mistake } from "../../../contract/set-up/set-up-plan.ts";
+import { type Choice, renderSelect } from "../../components/choices.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
-import { type Choice, renderSelect } from "../components.ts";
 import { programsPath } from "../programs.ts";
-import { renderInputs, type SetUpInput, type Values } from "./inputs.ts";
+import { renderInputs, type SetUpInput, type SetUpValues } from "./inputs.ts";
 import { nameInput } from "./part-inputs.ts";
 import { renderFormUses } from "./preview.ts";
 
@@ -49,7 +49,7 @@ export function renderPartPage({ user, title, setUpPath, path, revision, content
 
 export interface SimplePart {
   readonly inputs: readonly SetUpInput[];
-  readonly values: Values;
+  readonly values: SetUpValues;
   readonly isNew: boolean;
   /** The forms or rubrics that the part can have. */
   readonly versions?: { readonly label: string; readonly choices: readonly Choice[]; readonly chosen: string };
@@ -65,11 +65,11 @@ export function renderSimplePart({ inputs, values, isNew, versions }: SimplePart
 export interface VersionPart {
   readonly noun: "form" | "rubric";
   readonly isNew: boolean;
-  readonly values: Values;
+  readonly values: SetUpValues;
   /** The inputs of the whole. */
   readonly inputs: readonly SetUpInput[];
   /** Its fields or criteria. Those that are new have no label yet. */
-  readonly items: readonly Values[];
+  readonly items: readonly SetUpValues[];
   readonly itemNoun: "field" | "criterion";
   readonly itemInputs: readonly SetUpInput[];
   /** Inputs that only a new item has. */
@@ -111,7 +111,11 @@ export function renderVersionPart(part: VersionPart) {
   }`;
 }
 
-function renderItem({ itemNoun, itemInputs, newItemInputs, storedItems }: VersionPart, item: Values, index: number) {
+function renderItem(
+  { itemNoun, itemInputs, newItemInputs, storedItems }: VersionPart,
+  item: SetUpValues,
+  index: number,
+) {
   const prefix = `item.${index}.`;
   const label = String(item["label"] ?? "");
   const isStored = index < storedItems;

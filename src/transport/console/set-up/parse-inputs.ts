@@ -1,4 +1,4 @@
-import { getValue, type SetUpInput, type Values } from "../../../pages/console/set-up/inputs.ts";
+import { getValue, type SetUpInput, type SetUpValues } from "../../../pages/console/set-up/inputs.ts";
 
 /** The fields of a form that was sent, by their names. */
 export type SentForm = Readonly<Record<string, string>>;
@@ -7,8 +7,13 @@ export type SentForm = Readonly<Record<string, string>>;
  * Returns the values that a form gives, over the earlier values. A text that does not fit its input is kept as it is,
  * and refused with the set-up.
  */
-export function parseInputs(inputs: readonly SetUpInput[], form: SentForm, before: Values, prefix = ""): Values {
-  return inputs.reduce<Values>((values, input) => {
+export function parseInputs(
+  inputs: readonly SetUpInput[],
+  form: SentForm,
+  before: SetUpValues,
+  prefix = "",
+): SetUpValues {
+  return inputs.reduce<SetUpValues>((values, input) => {
     const text = (form[`${prefix}${input.path}`] ?? "").trim();
     return withValue(values, input.path.split("."), parseInput(input, text, getValue(before, input.path)));
   }, before);
@@ -35,9 +40,9 @@ function splitLines(text: string): string[] {
 }
 
 /** Returns the values with another one at a path. Undefined removes it, and an object that has no values left. */
-function withValue(values: Values, [name = "", ...rest]: readonly string[], value: unknown): Values {
-  const inner = rest.length === 0 ? value : withValue((values[name] ?? {}) as Values, rest, value);
-  const isEmpty = inner === undefined || (rest.length > 0 && Object.keys(inner as Values).length === 0);
+function withValue(values: SetUpValues, [name = "", ...rest]: readonly string[], value: unknown): SetUpValues {
+  const inner = rest.length === 0 ? value : withValue((values[name] ?? {}) as SetUpValues, rest, value);
+  const isEmpty = inner === undefined || (rest.length > 0 && Object.keys(inner as SetUpValues).length === 0);
   const { [name]: _, ...others } = values;
   return isEmpty ? others : { ...values, [name]: inner };
 }

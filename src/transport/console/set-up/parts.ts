@@ -8,7 +8,7 @@ import {
   type VersionKind,
 } from "../../../imports/edit-config.ts";
 import { formatVersion } from "../../../pages/console/set-up/config.ts";
-import type { SetUpInput, Values } from "../../../pages/console/set-up/inputs.ts";
+import type { SetUpInput, SetUpValues } from "../../../pages/console/set-up/inputs.ts";
 import { renderSimplePart, renderVersionPart } from "../../../pages/console/set-up/part.ts";
 import {
   criterionInputs,
@@ -89,11 +89,11 @@ interface VersionedPart {
   readonly title: string;
   readonly label: string;
   readonly inputs: readonly SetUpInput[];
-  readonly before: Values | undefined;
+  readonly before: SetUpValues | undefined;
   /** The names of the values that hold the name and the version of the form or rubric. */
   readonly names: { readonly name: string; readonly version: string };
   readonly catalog: readonly CatalogEntry[];
-  readonly change: (values: Values) => DraftConfig;
+  readonly change: (values: SetUpValues) => DraftConfig;
 }
 
 /** Creates a part that has a form or a rubric: a track or a round. */
@@ -106,7 +106,7 @@ function createVersionedPart(part: VersionedPart): Part {
     value: `${version} ${name}`,
     label: formatVersion(name, version),
   }));
-  function parse({ form }: SentPart): Values {
+  function parse({ form }: SentPart): SetUpValues {
     const [, version = "", name = ""] = /^(\d+) (.+)$/s.exec(form["version"] ?? "") ?? [];
     const given = before ? inputs : [nameInput, ...inputs];
     return { ...parseInputs(given, form, before ?? {}), [names.name]: name, [names.version]: Number(version) };
@@ -132,10 +132,10 @@ const itemDefaults = {
 export function openVersionPart(setUp: ProgramSetUp, kind: VersionKind, place: PartPlace): Part | undefined {
   const isForm = kind === "forms";
   const { config, formUses } = setUp;
-  const before: Values | undefined = place === "new" ? undefined : config[kind][place];
+  const before: SetUpValues | undefined = place === "new" ? undefined : config[kind][place];
   if (place !== "new" && !before) return undefined;
   const itemsName = isForm ? "fields" : "criteria";
-  const stored = (before?.[itemsName] ?? []) as readonly Values[];
+  const stored = (before?.[itemsName] ?? []) as readonly SetUpValues[];
   const inputs = isForm ? [] : rubricInputs;
   const items = { inputs: isForm ? fieldInputs : criterionInputs, newInputs: isForm ? [keyInput] : [], stored };
   const name = before ? String(before["name"]) : undefined;
@@ -177,12 +177,12 @@ export function openVersionPart(setUp: ProgramSetUp, kind: VersionKind, place: P
 interface ItemInputs {
   readonly inputs: readonly SetUpInput[];
   readonly newInputs: readonly SetUpInput[];
-  readonly stored: readonly Values[];
+  readonly stored: readonly SetUpValues[];
 }
 
 /** Reads the fields or criteria of a form that was sent, those without a label included. */
-function parseItems(form: SentForm, { inputs, newInputs, stored }: ItemInputs): Values[] {
-  const items: Values[] = [];
+function parseItems(form: SentForm, { inputs, newInputs, stored }: ItemInputs): SetUpValues[] {
+  const items: SetUpValues[] = [];
   for (let index = 0; `item.${index}.label` in form; index++) {
     const prefix = `item.${index}.`;
     const before = stored[index];
@@ -194,7 +194,7 @@ function parseItems(form: SentForm, { inputs, newInputs, stored }: ItemInputs): 
 }
 
 /** Returns the items to publish, in the order of their positions. An item that was moved goes before its neighbour. */
-function orderItems(items: readonly Values[], storedItems: number): Values[] {
+function orderItems(items: readonly SetUpValues[], storedItems: number): SetUpValues[] {
   const ranked = items.flatMap(({ position, removed, ...item }, index) => {
     const isBlank = index >= storedItems && item["label"] === "" && !item["key"];
     if (removed === true || isBlank) return [];
