@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 /** Tests that start the built program or several processes, end them, or run for long: `npm run test:slow`. */
 const slow = [
   "test/{browser,conformance,crash,e2e,model,packaging,replicas}/**/*.test.ts",
-  "test/*/{commands,crash}.test.ts",
+  "test/*/{commands,crash,tutorials}.test.ts",
   "test/commands/{doctor-callers,examples,first-start,postgres,streams}.test.ts",
   "test/demo/seed.test.ts",
   "test/portal/simulate.test.ts",
