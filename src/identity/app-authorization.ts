@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isScope, type Scope } from "../contract/access/scopes.ts";
+import type { Clock } from "../lib/clock.ts";
 import { createRandomToken } from "../lib/crypto/crypto.ts";
 import type { AppAdmin } from "../pipeline/users/app-admin.ts";
 import type { Store } from "../store/port.ts";
@@ -28,7 +29,17 @@ export interface ConsentRequest {
   /** The app is known by the address of its metadata document. */
   readonly hasDocument: boolean;
   readonly redirectUri: string;
+  /** What the app asks for, and what the person has allowed it before. */
   readonly scopes: readonly Scope[];
+  /** What the person has allowed it before. */
+  readonly allowedBefore: ReadonlySet<string>;
+}
+
+/** What a person allows an app. */
+export interface ConsentDecision {
+  readonly scopes: readonly Scope[];
+  /** How many days the app stays connected. Undefined: until it is ended. */
+  readonly days: number | undefined;
 }
 
 /** Lets people connect apps: an authorization server (OAuth 2.1). */
@@ -41,7 +52,7 @@ export interface AppAuthorization {
    * Uses a ticket. Returns the app's address with a code, or with an error if no scope is granted. Undefined if the
    * ticket cannot be used.
    */
-  decide(request: BrowserRequest, ticket: string, granted: readonly Scope[]): Promise<string | undefined>;
+  decide(request: BrowserRequest, ticket: string, decision: ConsentDecision): Promise<string | undefined>;
   /** Answers the endpoints that apps call: for tokens, for their revocation and for registration. */
   answer(request: BrowserRequest, raw: Request): Promise<Response>;
 }
@@ -53,9 +64,12 @@ export interface AppAuthorizationDeps {
   readonly documents: ClientDocuments;
   readonly apps: Store["apps"];
   readonly appAdmin: AppAdmin;
+  readonly clock: Clock;
   /** Returns the address of MCP, for which tokens are issued. */
   readonly getResource: (origin: string) => string;
 }
+
+const dayMs = 86_400_000;
 
 /** What a ticket stands for. */
 const Ticket = z.object({ sessionId: z.string(), query: z.string() });
@@ -64,14 +78,15 @@ const appEndpoints: ReadonlySet<string> = new Set(["/oauth2/token", "/oauth2/rev
 
 export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthorization {
   const tickets = createTickets(deps);
-  const { authenticate, appAdmin, apps, attempts } = deps;
+  const { authenticate, appAdmin, apps, attempts, clock } = deps;
 
   return {
     async authorize(request, parameters) {
       const clientId = parameters.get("client_id") ?? "";
       const wait = await loadDocument(deps, request, clientId);
       if (wait !== undefined) return { next: "refuse", reason: "too_many_requests", retryAfterSeconds: wait };
-      const query = completeQuery(parameters, deps.getResource(request.origin));
+      const allowedBefore = await findAllowedScopes(deps, await authenticate(request), clientId);
+      const query = completeQuery(parameters, deps.getResource(request.origin), allowedBefore);
       const answer = await callLibrary(deps, request, `/oauth2/authorize?${query}`);
       const location = answer.headers.get("location");
       if (location === null) return { next: "refuse", reason: "invalid_request" };
@@ -85,12 +100,12 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
       return describeRequest(deps, request, signedIn, new URLSearchParams(query));
     },
 
-    async decide(request, ticket, granted) {
+    async decide(request, ticket, { scopes, days }) {
       const signedIn = await authenticate(request);
       const query = signedIn && (await tickets.use(request, ticket, signedIn));
       if (!query) return undefined;
       const consentRequest = await describeRequest(deps, request, signedIn, new URLSearchParams(query));
-      const allowed = granted.filter((scope) => consentRequest?.scopes.includes(scope));
+      const allowed = scopes.filter((scope) => consentRequest?.scopes.includes(scope));
       const accept = allowed.length > 0;
       if (!consentRequest) return undefined;
       if (accept) await storeDocumentClient(deps, request, consentRequest.clientId);
@@ -98,7 +113,8 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
       const answer = await callLibrary(deps, request, "/oauth2/consent", body);
       const { url } = (await answer.json()) as { url?: string };
       if (!answer.ok || url === undefined) return undefined;
-      if (accept) await appAdmin.recordConnection(signedIn.user, consentRequest.clientId);
+      const endsAt = days === undefined ? null : new Date(clock.now().getTime() + days * dayMs).toISOString();
+      if (accept) await appAdmin.recordConnection(signedIn.user, consentRequest.clientId, endsAt);
       return url;
     },
 
@@ -107,6 +123,8 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
       if (raw.method !== "POST" || !appEndpoints.has(endpoint)) return new Response("Not found", { status: 404 });
       const text = await raw.text();
       if (endpoint !== "/oauth2/register") {
+        // The library knows nothing of the time that a person has set.
+        await apps.endExpired(clock.now().toISOString());
         const wait = await loadDocument(deps, request, new URLSearchParams(text).get("client_id") ?? "");
         return wait === undefined ? forward(deps, request, raw, text) : createTooMany(wait);
       }
@@ -168,23 +186,40 @@ function nameTicket(ticket: string): string {
   return `consent:${ticket}`;
 }
 
-/** Completes a request for authorization: a person is always asked, and for MCP of this server alone. */
-function completeQuery(given: URLSearchParams, resource: string): URLSearchParams {
+/** Returns what a person has allowed an app before. */
+async function findAllowedScopes(
+  { apps }: AppAuthorizationDeps,
+  signedIn: SignedIn | undefined,
+  clientId: string,
+): Promise<readonly Scope[]> {
+  const connection = signedIn && (await apps.find(signedIn.user.userId, clientId));
+  return connection?.scopes.filter(isScope) ?? [];
+}
+
+/**
+ * Completes a request for authorization: a person is always asked, and for MCP of this server alone. What was allowed
+ * before is asked for again, because the answer replaces it.
+ */
+function completeQuery(given: URLSearchParams, resource: string, allowedBefore: readonly Scope[]): URLSearchParams {
   const query = new URLSearchParams(given);
   // A client cannot prove that it is the one that was connected before, so no consent is taken for granted.
   query.set("prompt", "consent");
   if (!query.has("resource")) query.set("resource", resource);
   const scope = query.get("scope");
-  if (scope !== null) query.set("scope", [...new Set([...scope.split(" ").filter(Boolean), offlineScope])].join(" "));
+  if (scope !== null) {
+    const wanted = [...scope.split(" ").filter(Boolean), ...allowedBefore, offlineScope];
+    query.set("scope", [...new Set(wanted)].join(" "));
+  }
   return query;
 }
 
 async function describeRequest(
   deps: AppAuthorizationDeps,
   request: BrowserRequest,
-  { user }: SignedIn,
+  signedIn: SignedIn,
   query: URLSearchParams,
 ): Promise<ConsentRequest | undefined> {
+  const { user } = signedIn;
   const clientId = query.get("client_id") ?? "";
   const client = await findClient(deps, request, clientId);
   if (!client) return undefined;
@@ -195,6 +230,7 @@ async function describeRequest(
     hasDocument: client.clientDiscoveryId === documentClients,
     redirectUri: query.get("redirect_uri") ?? "",
     scopes: (query.get("scope") ?? "").split(" ").filter(isScope),
+    allowedBefore: new Set(await findAllowedScopes(deps, signedIn, clientId)),
   };
 }
 

@@ -3,6 +3,7 @@ import { passkey } from "@better-auth/passkey";
 import { APIError } from "better-auth/api";
 import { betterAuth } from "better-auth/minimal";
 import { genericOAuth } from "better-auth/plugins";
+import { connectionIdPrefix } from "../contract/access/connected-apps.ts";
 import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { SignInAudit, SignInMethod } from "../pipeline/users/sign-in-audit.ts";
@@ -42,7 +43,7 @@ const prefixes: Readonly<Record<string, string>> = {
   account: "crd",
   verification: "vrf",
   passkey: "psk",
-  oauthConsent: "app",
+  oauthConsent: connectionIdPrefix,
 };
 
 /** How a person has signed in, by the endpoint that began the session. */

@@ -26,5 +26,8 @@ export const maxUnusedClients = 1_000;
 export const consentMinutes = 10;
 /** How long an access token of a connected app lasts. */
 export const appTokenMinutes = 60;
+/** How many days a person can let an app stay connected, if not until it is ended. */
+export const connectionDays = [1, 30, 90] as const;
+export const defaultConnectionDays = 90;
 /** How long an app stays connected without a request for a new access token. */
 export const appIdleDays = 30;

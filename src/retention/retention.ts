@@ -53,6 +53,7 @@ export function createRetention({ store, clock, log, keptDays, files }: Retentio
       for (const kind of expiringRows) deleted += await sweepKind(businessId, kind, signal);
     }
     deleted += await store.users.sweep(clock.now().toISOString(), maxExpiredRows);
+    deleted += await store.apps.endExpired(clock.now().toISOString());
     deleted += await store.apps.sweepClients(subtractDays(unusedClientDays).toISOString(), maxExpiredRows);
     // A folder that cannot be read must not keep the others from being swept.
     const swept = files.map(({ keptDays, sweep }) => sweep(subtractDays(keptDays), signal));

@@ -353,6 +353,7 @@ export interface Store extends PeopleStores {
   listTokens(businessId?: string): Promise<Token[]>;
   /** Revokes a token. Returns false if it does not exist or is already revoked. */
   revokeToken(tokenId: string, at: string): Promise<boolean>;
+  /** Records when tokens and connected apps were last used. */
   touchTokens(uses: ReadonlyMap<string, string>): Promise<void>;
 
   /** Settles a lease and grants the next one. No time window ever exceeds its limit. */

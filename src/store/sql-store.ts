@@ -1,4 +1,5 @@
 import { hkdfSync } from "node:crypto";
+import { connectionIdPrefix } from "../contract/access/connected-apps.ts";
 import type { Token } from "../contract/access/tokens.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
@@ -65,6 +66,7 @@ class SqlStore implements Store {
   readonly #shared: ReaderDeps;
   readonly #append: PreparedStatement;
   readonly #touch: PreparedStatement;
+  readonly #touchApp: PreparedStatement;
   readonly #indexer: SearchIndexer;
   readonly #tokenBySha256: (sha256: string) => Promise<Token | undefined>;
 
@@ -89,13 +91,8 @@ class SqlStore implements Store {
     this.#tokenBySha256 = createTokenCache(read, revision);
     this.#indexer = createSearchIndexer(engine);
     this.#append = prepareAppend(write);
-    this.#touch = prepareQuery(
-      write
-        .updateTable("tokens")
-        .set({ lastUsedAt: "" })
-        .where("tokenId", "=", "")
-        .where((eb) => eb.or([eb("lastUsedAt", "is", null), eb("lastUsedAt", "<", "")])),
-    );
+    this.#touch = prepareTouch(write, "tokens", "tokenId");
+    this.#touchApp = prepareTouch(write, "oauthConsents", "id");
   }
 
   reader(businessId: string, scope?: PageScope): Reader {
@@ -156,13 +153,16 @@ class SqlStore implements Store {
     });
   }
 
-  touchTokens(uses: ReadonlyMap<string, string>): Promise<void> {
+  async touchTokens(uses: ReadonlyMap<string, string>): Promise<void> {
     // All processes use the same order, otherwise two of them could deadlock.
     const inOrder = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
-    return this.#engine.runAll(
+    const rows = inOrder.map(([tokenId, lastUsedAt]) => [lastUsedAt, tokenId, lastUsedAt] as const);
+    const isApp = ([, id]: (typeof rows)[number]) => id.startsWith(`${connectionIdPrefix}_`);
+    await this.#engine.runAll(
       this.#touch,
-      inOrder.map(([tokenId, lastUsedAt]) => [lastUsedAt, tokenId, lastUsedAt]),
+      rows.filter((row) => !isApp(row)),
     );
+    if (rows.some(isApp)) await this.#engine.runAll(this.#touchApp, rows.filter(isApp));
   }
 
   leasePermits(request: PermitRequest): Promise<PermitGrant> {
@@ -232,6 +232,17 @@ class SqlStore implements Store {
   close(): Promise<void> {
     return this.#engine.close();
   }
+}
+
+/** Prepares the update of the last use, for the time, the id and the time again. */
+function prepareTouch(write: Db, table: string, id: string): PreparedStatement {
+  return prepareQuery(
+    write
+      .updateTable(table)
+      .set({ lastUsedAt: "" })
+      .where(id, "=", "")
+      .where((eb) => eb.or([eb("lastUsedAt", "is", null), eb("lastUsedAt", "<", "")])),
+  );
 }
 
 function derive(key: Buffer, name: string): Buffer {

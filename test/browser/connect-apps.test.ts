@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { invite, password } from "../identity/browser-session.ts";
 import { TestApp } from "../identity/test-app.ts";
+import { openPeopleGateway } from "../support/servers/people-gateway.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 import { acceptInvitation, expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
 
@@ -41,6 +42,8 @@ test("a person signs in, allows an app that has nothing but the address, and end
     await page.waitForURL(/\/connect\//);
     await expectAccessible(page);
     await takeScreenshots(page, "consent");
+    await page.click("summary");
+    await expectAccessible(page);
     await page.click("button[value=connect]");
     return answered;
   });
@@ -54,4 +57,24 @@ test("a person signs in, allows an app that has nothing but the address, and end
   await page.waitForURL(/done=ended/);
   app.stored = undefined;
   await expect(client.listTools()).rejects.toThrow();
+});
+
+test("a person saves a product token in front of a remote product, and it is not shown again", async () => {
+  const [browser, { product, server }] = await Promise.all([launchBrowser(), openPeopleGateway()]);
+  onTestFinished(() => browser.close());
+  const origin = server.origin.replace("127.0.0.1", "localhost");
+  const page = await openPage(browser);
+  const secret = await invite(server, { email: "olga@example.org", role: "owner" });
+  await acceptInvitation(page, `${origin}/join/${secret}`);
+  await page.click("a:has-text('Product token')");
+  const token = await product.token();
+  await page.fill("#person-token", token);
+  await page.press("#person-token", "Enter");
+  await page.waitForURL(/done=saved/);
+  await expectAccessible(page);
+  await takeScreenshots(page, "product-token");
+  expect(await page.content()).not.toContain(token);
+  await page.click("summary:has-text('Remove the token')");
+  await page.click("button:has-text('Remove the token')");
+  await page.waitForURL(/done=removed/);
 });

@@ -8,6 +8,7 @@ import { send } from "../support/clients/raw-http.ts";
 import { selfSigned } from "../support/servers/certificate.ts";
 import { listTools, postMcp, toolNames } from "../support/servers/gateway.ts";
 import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
+import { askOnce, getCode, getRefresh, register, sendForm, toAsked } from "./authorization-requests.ts";
 import { type BrowserSession, openAs } from "./browser-session.ts";
 import { allow, callback, decide, openConsent, TestApp } from "./test-app.ts";
 
@@ -18,22 +19,6 @@ async function connectApp(server: TestServer, groups: readonly string[] = ["read
   const client = await app.connect(browser.origin, (authorizationUrl) => allow(browser, authorizationUrl, ...groups));
   return { browser, app, client, call: () => postMcp(server, app.stored?.access_token, listTools) };
 }
-
-/** Sends a form of an app to an endpoint of the authorization server. */
-async function sendForm({ origin }: { readonly origin: string }, endpoint: string, fields: Record<string, string>) {
-  const answer = await fetch(`${origin}/auth/oauth2/${endpoint}`, {
-    method: "POST",
-    body: new URLSearchParams(fields),
-  });
-  const text = await answer.text();
-  return { status: answer.status, body: text.startsWith("{") ? JSON.parse(text) : text };
-}
-
-const getRefresh = ({ information, stored }: TestApp, token = stored?.refresh_token ?? "") => ({
-  grant_type: "refresh_token",
-  refresh_token: token,
-  client_id: information?.client_id ?? "",
-});
 
 async function readAudit({ app, businessId }: TestServer, action: string) {
   const { rows } = await app.store.reader(businessId).pageAudit({ entityType: "app" }, { limit: 100 });
@@ -72,19 +57,6 @@ describe("an app that registers", () => {
     expect((await postMcp(server, await server.token(), listTools)).status).toBe(200);
     const headers = { authorization: `Bearer ${app.stored?.access_token}` };
     expect((await send(`${server.origin}/integrations/v1/programs`, { headers })).status).toBe(401);
-  });
-
-  test("asks for more when a call needs it, and gets what the person then allows", async ({ server }) => {
-    const program = await server.seed.program({ name: "Before" });
-    const { client, app } = await connectApp(server);
-    const change = {
-      name: "call_tool",
-      arguments: { name: "update_program", arguments: { programId: program.programId, version: 0, name: "After" } },
-    };
-    app.authorizationUrl = undefined;
-    await expect(client.callTool(change)).rejects.toThrow();
-    const authorizationUrl = app.authorizationUrl as URL | undefined;
-    expect(authorizationUrl?.searchParams.get("scope")).toContain("programs:write");
   });
 });
 
@@ -149,45 +121,6 @@ describe("the page of consent", () => {
     expect(await readAudit(server, "app.connected")).toEqual([]);
   });
 });
-
-/** Registers an app, and returns the address at which it asks. */
-async function askOnce(browser: BrowserSession, scope = "programs:read programs:write emails:write exports:write") {
-  const registered = await register(browser.origin);
-  const query = {
-    response_type: "code",
-    client_id: registered.body.client_id,
-    redirect_uri: callback,
-    scope,
-    state: "s",
-    code_challenge: challenge,
-    code_challenge_method: "S256",
-    resource: `${browser.origin}/mcp`,
-  };
-  return { clientId: registered.body.client_id, query, app: toAsked(browser, query) };
-}
-
-const verifier = "v".repeat(50);
-const challenge = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(verifier))).toString("base64url");
-
-function toAsked({ origin }: { readonly origin: string }, query: Record<string, string>): URL {
-  return new URL(`${origin}/auth/oauth2/authorize?${new URLSearchParams(query)}`);
-}
-
-async function register(origin: string, metadata: Record<string, unknown> = {}) {
-  const body = {
-    client_name: "Test <b>app</b>",
-    redirect_uris: [callback],
-    token_endpoint_auth_method: "none",
-    grant_types: ["authorization_code", "refresh_token"],
-    ...metadata,
-  };
-  const answer = await fetch(`${origin}/auth/oauth2/register`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) };
-}
 
 describe("a request for authorization", () => {
   test("is refused without PKCE, for another resource, for unknown scopes and for other answers", async ({
@@ -255,20 +188,6 @@ describe("a request for authorization", () => {
 });
 
 describe("a code", () => {
-  async function getCode(browser: BrowserSession) {
-    const { clientId, app } = await askOnce(browser);
-    const { path } = await openConsent(browser, app);
-    const code = (await decide(browser, path, ["read"])).searchParams.get("code") ?? "";
-    const form = {
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: callback,
-      client_id: clientId,
-      code_verifier: verifier,
-    };
-    return { form, clientId };
-  }
-
   test("is exchanged once; a second exchange ends what the first one gave", async ({ server }) => {
     const browser = await openAs(server);
     const { form } = await getCode(browser);
@@ -449,11 +368,15 @@ describe("an app with a metadata document", () => {
     const documents = await openDocuments();
     const browser = await openAs(server);
     const { query } = await askOnce(browser);
-    const ask = (path: string) => {
-      const { pathname, search } = toAsked(browser, { ...query, client_id: documents.publish(path) });
+    const askAs = (client_id: string) => {
+      const { pathname, search } = toAsked(browser, { ...query, client_id });
       return browser.open(`${pathname}${search}`);
     };
-    for (let made = 0; made < maxAttempts.document; made++) expect((await ask(`/${made}.json`)).status).toBe(400);
+    const ask = (path: string) => askAs(documents.publish(path));
+    const hosts = ["10.0.0.1", "192.168.0.1", "169.254.169.254", "[::1]", "[::ffff:7f00:1]", "[fd00::1]"];
+    for (const host of hosts) expect([host, (await askAs(`https://${host}/app.json`)).status]).toEqual([host, 400]);
+    for (let made = hosts.length; made < maxAttempts.document; made++)
+      expect((await ask(`/${made}.json`)).status).toBe(400);
     expect((await ask("/more.json")).status).toBe(429);
     expect(documents.getCount()).toBe(0);
   });

@@ -33,10 +33,11 @@ test("the tables have the columns of better-auth's models, those of the authoriz
   // The plugin types its endpoints more exactly than the option does.
   const models = getAuthTables({ plugins: plugins as never });
   expect(Object.keys(models).toSorted()).toEqual(Object.keys(tableOf).toSorted());
-  const own = new Set(["businessId", "role", "seesSensitive", "disabledAt"]);
+  const own = new Set(["users businessId", "users role", "users seesSensitive", "users disabledAt"]);
+  for (const name of ["expiresAt", "lastUsedAt"]) own.add(`oauthConsents ${name}`);
   for (const [model, { fields }] of Object.entries(models)) {
     const columns = tables.get(tableOf[model] ?? "") ?? [];
-    const found = columns.map(({ name }) => name).filter((name) => !own.has(name));
+    const found = columns.map(({ name }) => name).filter((name) => !own.has(`${tableOf[model]} ${name}`));
     expect([model, found.toSorted()]).toEqual([model, ["id", ...Object.keys(fields)].toSorted()]);
     for (const [name, { type }] of Object.entries(fields)) {
       const expected = type === "number" || type === "boolean" ? "bigint" : "text";

@@ -2,6 +2,7 @@ import {
   Client,
   type OAuthClientMetadata,
   type OAuthClientProvider,
+  type OAuthDiscoveryState,
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
   StreamableHTTPClientTransport,
@@ -23,6 +24,7 @@ export class TestApp implements OAuthClientProvider {
   /** Where the app has sent the browser. */
   authorizationUrl: URL | undefined;
   #verifier = "";
+  #discovered: OAuthDiscoveryState | undefined;
 
   constructor({ redirectUrl = callback, documentUrl }: { redirectUrl?: string; documentUrl?: string } = {}) {
     this.redirectUrl = redirectUrl;
@@ -51,6 +53,10 @@ export class TestApp implements OAuthClientProvider {
     this.#verifier = verifier;
   }
   codeVerifier = () => this.#verifier;
+  saveDiscoveryState(state: OAuthDiscoveryState) {
+    this.#discovered = state;
+  }
+  discoveryState = () => this.#discovered;
 
   /** Connects, and lets `allow` open the address at which the person signs in and allows. It returns the answer's address. */
   async connect(origin: string, allow: (authorizationUrl: URL) => Promise<URL>): Promise<Client> {
@@ -90,9 +96,14 @@ export async function allow(
   return decide(browser, path, groups);
 }
 
-export async function decide(browser: BrowserSession, path: string, groups: readonly string[]): Promise<URL> {
+export async function decide(
+  browser: BrowserSession,
+  path: string,
+  groups: readonly string[],
+  further: readonly [name: string, value: string][] = [],
+): Promise<URL> {
   const chosen = groups.map((group): [string, string] => ["group", group]);
-  const answer = await browser.submit(path, new URLSearchParams([["decision", "connect"], ...chosen]));
+  const answer = await browser.submit(path, new URLSearchParams([["decision", "connect"], ...chosen, ...further]));
   const location = answer.headers.get("location");
   if (location === null) throw new Error(`The app was not allowed: ${answer.status} ${answer.text}`);
   return new URL(location);

@@ -1,6 +1,9 @@
 import * as z from "zod";
 import { Id, Timestamp } from "../definition/fields.ts";
 
+/** Begins the ids of connections. */
+export const connectionIdPrefix = "app";
+
 /** An app that a person has connected by signing in, with what the person allowed last. */
 export const ConnectedApp = z.object({
   connectionId: Id,
@@ -12,6 +15,9 @@ export const ConnectedApp = z.object({
   redirectUris: z.array(z.string()),
   scopes: z.array(z.string()),
   connectedAt: Timestamp,
+  /** When the connection ends. Null: when it is ended. */
+  expiresAt: Timestamp.nullable(),
+  lastUsedAt: Timestamp.nullable(),
 });
 export type ConnectedApp = z.output<typeof ConnectedApp>;
 

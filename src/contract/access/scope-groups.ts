@@ -19,6 +19,18 @@ export const scopeGroups: readonly ScopeGroup[] = [
   { name: "sensitive", label: "See sensitive personal data", scopes: [sensitiveScope] },
 ];
 
+/**
+ * Returns the scopes that a form grants: those that it names, and all of the groups that it names. If it names some
+ * scopes of a group, these alone.
+ */
+export function selectScopes(groups: readonly string[], named: readonly string[]): readonly Scope[] {
+  return scopeGroups.flatMap(({ name, scopes }) => {
+    const single = scopes.filter((scope) => named.includes(scope));
+    if (single.length > 0) return single;
+    return groups.includes(name) ? scopes : [];
+  });
+}
+
 /** Returns the groups with those of their scopes that are in a list, without empty groups. */
 export function listScopeGroups(listed: ReadonlySet<string>): readonly ScopeGroup[] {
   return scopeGroups.flatMap((group) => {

@@ -29,13 +29,20 @@ export function renderConnectedAppsPage({ user, apps, done }: ConnectedAppsPage)
   );
 }
 
-function renderApp({ connectionId, name, clientId, redirectUris, scopes, connectedAt }: ConnectedApp) {
+/** Returns where an app is from: the host that publishes it, or the one that its answers go to. */
+export function findAppHost({ clientId, redirectUris }: Pick<ConnectedApp, "clientId" | "redirectUris">) {
+  return URL.parse(clientId)?.host ?? URL.parse(redirectUris[0] ?? "")?.host;
+}
+
+function renderApp(app: ConnectedApp) {
+  const { connectionId, name, scopes, connectedAt, expiresAt, lastUsedAt } = app;
   const groups = listScopeGroups(new Set(scopes));
-  const host = URL.parse(clientId)?.host ?? URL.parse(redirectUris[0] ?? "")?.host;
+  const host = findAppHost(app);
   return html`<li class="row">
     <span>
-      <strong>${name || "An app without a name"}</strong>${host ? ` (${host})` : ""}, since ${connectedAt.slice(0, 10)}<br />
-      ${groups.map(({ label }) => label).join(" · ")}
+      <strong>${name || "An app without a name"}</strong>${host ? ` (${host})` : ""}, since ${connectedAt.slice(0, 10)}${expiresAt === null ? "" : `, until ${expiresAt.slice(0, 10)}`}<br />
+      ${groups.map(({ label }) => label).join(" · ")}<br />
+      ${lastUsedAt === null ? "Not used yet" : `Last used ${lastUsedAt.slice(0, 10)}`}
     </span>
     <form method="post" action="/connected-apps/${connectionId}/end">
       <button class="quiet" aria-label="End the connection of ${name}">End</button>

@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { User } from "../../contract/access/roles.ts";
 import type { ScopeGroup } from "../../contract/access/scope-groups.ts";
 import { renderNotice } from "../components/notice.ts";
+import { renderSelect } from "../console/components.ts";
 import { renderPage } from "../layout.ts";
 
 export interface ConsentPage {
@@ -20,21 +21,70 @@ export interface ConsentPage {
   /** The app needs a token of the product, and there is none: the host of the product. */
   readonly missingProductToken: string | undefined;
   readonly path: string;
+  /** The scopes that the person has allowed the app before. */
+  readonly allowedBefore: ReadonlySet<string>;
+  /** How many days the app can stay connected, and what is chosen at first. */
+  readonly days: readonly number[];
+  readonly defaultDays: number;
   readonly idleDays: number;
   readonly error?: string | undefined;
 }
 
-/** Renders the page on which a person decides what an app may do. Reading is chosen at first, and nothing else. */
+/** The choice of an app that stays connected until the person ends it. */
+export const untilEnded = "ended";
+
+/**
+ * Renders the page on which a person decides what an app may do. At first, reading is chosen, and what the person has
+ * allowed it before.
+ */
 export function renderConsentPage(page: ConsentPage) {
-  const { user, organisation, app, host, redirectUri, groups, isReduced, missingProductToken, path, idleDays, error } =
-    page;
+  const { user, organisation, app, groups, isReduced, missingProductToken, path, allowedBefore, error } = page;
   const ordinary = groups.filter(({ name }) => name !== "sensitive");
   const sensitive = groups.find(({ name }) => name === "sensitive");
   return renderPage(
     `Connect ${app || "an app"}`,
     html`${error ? renderNotice(error, "error") : ""}
       <p>An app asks for access to the programmes of <strong>${organisation}</strong>, in your name.</p>
-      <dl>
+      ${renderApp(page)}
+      ${missingProductToken === undefined ? "" : renderMissingProductToken(missingProductToken, path)}
+      <form method="post" action="${path}">
+        ${
+          missingProductToken === undefined
+            ? html`<fieldset>
+                <legend>What the app may do</legend>
+                ${
+                  allowedBefore.size > 0
+                    ? html`<p class="hint">You have connected this app before. What you allowed then is chosen.</p>`
+                    : ""
+                }
+                ${ordinary.map((group) => renderGroup(group, allowedBefore))}
+                ${isReduced ? html`<p class="hint">The app asks for more, which your own rights do not include.</p>` : ""}
+              </fieldset>`
+            : ""
+        }
+        ${
+          sensitive
+            ? html`<fieldset>
+                <legend>Sensitive personal data</legend>
+                <p class="notice error">
+                  Contact details and other sensitive answers of applicants then reach the app and the AI behind it. Most
+                  work does not need them.
+                </p>
+                ${renderGroup(sensitive, allowedBefore)}
+              </fieldset>`
+            : ""
+        }
+        ${missingProductToken === undefined ? renderDays(page) : ""}
+        ${missingProductToken === undefined ? html`<button type="submit" name="decision" value="connect">Connect</button>` : ""}
+        <button type="submit" name="decision" value="decline" class="quiet">Do not connect</button>
+      </form>`,
+    { user },
+  );
+}
+
+/** Renders which app asks, and whom. */
+function renderApp({ user, app, host, redirectUri }: ConsentPage) {
+  return html`<dl>
         <dt>App</dt>
         <dd>${app || "It gave no name."}</dd>
         <dt>Who says so</dt>
@@ -49,39 +99,7 @@ export function renderConsentPage(page: ConsentPage) {
         <dd>${describeTarget(redirectUri)}</dd>
         <dt>You are</dt>
         <dd>${user.name} (${user.email})</dd>
-        <dt>How long</dt>
-        <dd>
-          Until you end it on the page <em>Connected apps</em>, or after ${idleDays} days in which the app did nothing.
-        </dd>
-      </dl>
-      ${missingProductToken === undefined ? "" : renderMissingProductToken(missingProductToken, path)}
-      <form method="post" action="${path}">
-        ${
-          missingProductToken === undefined
-            ? html`<fieldset>
-                <legend>What the app may do</legend>
-                ${ordinary.map(renderGroup)}
-                ${isReduced ? html`<p class="hint">The app asks for more, which your own rights do not include.</p>` : ""}
-              </fieldset>`
-            : ""
-        }
-        ${
-          sensitive
-            ? html`<fieldset>
-                <legend>Sensitive personal data</legend>
-                <p class="notice error">
-                  Contact details and other sensitive answers of applicants then reach the app and the AI behind it. Most
-                  work does not need them.
-                </p>
-                ${renderGroup(sensitive)}
-              </fieldset>`
-            : ""
-        }
-        ${missingProductToken === undefined ? html`<button type="submit" name="decision" value="connect">Connect</button>` : ""}
-        <button type="submit" name="decision" value="decline" class="quiet">Do not connect</button>
-      </form>`,
-    { user },
-  );
+      </dl>`;
 }
 
 /** Renders the way to the page on which the person saves a product token, and back. */
@@ -93,12 +111,40 @@ function renderMissingProductToken(host: string, path: string) {
     <p><a class="button" href="/product-token?${new URLSearchParams({ next: path })}">Save a product token</a></p>`;
 }
 
-function renderGroup({ name, label, scopes }: ScopeGroup) {
+function renderGroup({ name, label, scopes }: ScopeGroup, allowedBefore: ReadonlySet<string>) {
+  const before = scopes.filter((scope) => allowedBefore.has(scope));
+  const isChosen = name === "read" || before.length === scopes.length;
   return html`<label class="choice">
-      <input type="checkbox" name="group" value="${name}" ${name === "read" ? html`checked` : ""} aria-describedby="${name}-scopes" />
+      <input type="checkbox" name="group" value="${name}" ${isChosen ? html`checked` : ""} aria-describedby="${name}-scopes" />
       ${label}
     </label>
-    <p class="hint" id="${name}-scopes">${listAreas(scopes)}</p>`;
+    <p class="hint" id="${name}-scopes">${listAreas(scopes)}</p>
+    ${scopes.length > 1 ? renderSingleScopes(label, scopes, isChosen ? [] : before) : ""}`;
+}
+
+/** Renders the scopes of a group, to choose single ones. */
+function renderSingleScopes(label: string, scopes: ScopeGroup["scopes"], chosen: readonly string[]) {
+  return html`<details ${chosen.length > 0 ? "open" : ""}>
+    <summary>Choose single scopes (${label})</summary>
+    <fieldset class="columns">
+      <legend>If you choose any here, the app gets only these.</legend>
+      ${scopes.map(
+        (scope) =>
+          html`<label class="choice">
+            <input type="checkbox" name="scope" value="${scope}" ${chosen.includes(scope) ? "checked" : ""} /> ${scope}
+          </label>`,
+      )}
+    </fieldset>
+  </details>`;
+}
+
+function renderDays({ days, defaultDays, idleDays }: ConsentPage) {
+  const choices = days.map((each) => ({ value: String(each), label: each === 1 ? "1 day" : `${each} days` }));
+  return html`${renderSelect("days", "How long", [...choices, { value: untilEnded, label: "Until you end it" }], String(defaultDays))}
+    <p class="hint">
+      You can end it at any time on the page <em>Connected apps</em>. It also ends after ${idleDays} days in which the app
+      did nothing.
+    </p>`;
 }
 
 /** Lists the kinds of records of scopes: `person-fields:read` is of `person fields`. */

@@ -8,16 +8,16 @@ import { withAudit } from "../audit/with-audit.ts";
 /** Manages the apps that people connect. */
 export interface AppAdmin {
   list(user: User): Promise<readonly ConnectedApp[]>;
-  /** Records that a person has connected an app. */
-  recordConnection(user: User, clientId: string): Promise<void>;
+  /** Records that a person has connected an app, until a time or until it is ended. */
+  recordConnection(user: User, clientId: string, expiresAt: string | null): Promise<void>;
   /** Ends a connection of the person, from the app's next call on. Does nothing for any other. */
-  end(user: User, connectionId: string): Promise<void>;
+  end(user: Pick<User, "businessId" | "userId">, connectionId: string, author?: Pick<User, "userId">): Promise<void>;
 }
 
 export function createAppAdmin(store: Store, clock: Clock): AppAdmin {
   /** Makes a change and its audit entry in one transaction. */
   function change(
-    { businessId, userId }: User,
+    { businessId, userId }: Pick<User, "businessId" | "userId">,
     action: string,
     work: (transaction: PipelineTransaction) => Promise<ConnectedAppChange | undefined>,
   ): Promise<void> {
@@ -31,15 +31,16 @@ export function createAppAdmin(store: Store, clock: Clock): AppAdmin {
   return {
     list: ({ userId }) => store.apps.list(userId),
 
-    recordConnection: (user, clientId) =>
+    recordConnection: (user, clientId, expiresAt) =>
       change(user, "app.connected", async ({ apps }) => {
+        await apps.setExpiry(user.userId, clientId, expiresAt);
         const after = await apps.find(user.userId, clientId);
         return after && { after };
       }),
 
-    end: (user, connectionId) =>
-      change(user, "app.disconnected", async ({ apps }) => {
-        const before = await apps.end(user.userId, connectionId);
+    end: ({ businessId, userId }, connectionId, author = { userId }) =>
+      change({ businessId, userId: author.userId }, "app.disconnected", async ({ apps }) => {
+        const before = await apps.end(userId, connectionId);
         return before && { before };
       }),
   };

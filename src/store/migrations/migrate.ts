@@ -20,6 +20,7 @@ import * as searchIndex from "./020_search_index.ts";
 import * as approvalNotices from "./021_approval_notices.ts";
 import * as productTokens from "./022_product_tokens.ts";
 import * as auditActor from "./023_audit_actor.ts";
+import * as appLimits from "./024_app_limits.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
@@ -53,6 +54,7 @@ export const migrations: Migrations = {
   "021_approval_notices": approvalNotices,
   "022_product_tokens": productTokens,
   "023_audit_actor": auditActor,
+  "024_app_limits": appLimits,
 };
 
 export interface MigrationStatus {

@@ -14,12 +14,19 @@ export interface AppAccess {
 
 /** Apps that people have connected, and clients that have registered. */
 export interface AppStore {
-  /** Finds an access token that is neither expired nor revoked, of a person who is not disabled. */
+  /**
+   * Finds an access token that is neither expired nor revoked, of a person who is not disabled. It allows what the
+   * person has allowed last, at most.
+   */
   findAccess(sha256: string, now: string): Promise<AppAccess | undefined>;
   /** Finds the connection of a person with a client. */
   find(userId: string, clientId: string): Promise<ConnectedApp | undefined>;
   get(connectionId: string): Promise<ConnectedApp | undefined>;
   list(userId: string): Promise<readonly ConnectedApp[]>;
+  /** Limits how long a person's connection with a client lasts. Null: until it is ended. */
+  setExpiry(userId: string, clientId: string, expiresAt: string | null): Promise<void>;
+  /** Ends the connections that have expired. @returns their number */
+  endExpired(now: string): Promise<number>;
   /** Lists the connections of an organisation's people. */
   listOfBusiness(businessId: string): Promise<readonly ConnectedApp[]>;
   /** Ends a connection of a person with all its tokens. Returns undefined if the person has no such connection. */

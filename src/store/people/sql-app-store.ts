@@ -22,11 +22,13 @@ export function createAppStore({ read, transact }: Pick<Engine, "read" | "transa
         )
         .innerJoin("users", "users.id", "token.userId")
         .selectAll("users")
-        .select(["consent.id as connectionId", "token.scopes as scopes", "token.resources as resources"])
+        .select(["consent.id as connectionId", "consent.scopes as allowed"])
+        .select(["token.scopes as scopes", "token.resources as resources"])
         .where("token.token", "=", sha256)
         .where("token.expiresAt", ">", now)
         .where("token.revoked", "is", null)
         .where("users.disabledAt", "is", null)
+        .where((eb) => eb.or([eb("consent.expiresAt", "is", null), eb("consent.expiresAt", ">", now)]))
         .executeTakeFirst();
       return row && toAccess(row);
     },
@@ -53,17 +55,7 @@ export function createAppStore({ read, transact }: Pick<Engine, "read" | "transa
       return rows.map(toConnectedApp);
     },
 
-    end: (userId, connectionId) =>
-      transact(async (db) => {
-        const own = select(db).where("consent.userId", "=", userId).where("consent.id", "=", connectionId);
-        const row = await own.executeTakeFirst();
-        if (!row) return undefined;
-        const app = toConnectedApp(row);
-        for (const table of ofConnection) {
-          await db.deleteFrom(table).where("userId", "=", userId).where("clientId", "=", app.clientId).execute();
-        }
-        return app;
-      }),
+    ...createConnectionEnds(read, transact),
 
     async evictClients(kept) {
       const old = selectUnused(read).orderBy("createdAt", "desc").offset(kept).limit(maxEvicted);
@@ -73,6 +65,43 @@ export function createAppStore({ read, transact }: Pick<Engine, "read" | "transa
     async sweepClients(before, limit) {
       const old = selectUnused(read).where("createdAt", "<", before).orderBy("createdAt").limit(limit);
       return deleteClients(transact, (await old.execute()).map(getId));
+    },
+  };
+}
+
+type ConnectionEnds = Pick<AppStore, "setExpiry" | "end" | "endExpired">;
+
+function createConnectionEnds(read: Db, transact: Engine["transact"]): ConnectionEnds {
+  return {
+    async setExpiry(userId, clientId, expiresAt) {
+      await transact((db) =>
+        db
+          .updateTable("oauthConsents")
+          .set({ expiresAt })
+          .where("userId", "=", userId)
+          .where("clientId", "=", clientId)
+          .execute(),
+      );
+    },
+
+    end: (userId, connectionId) =>
+      transact(async (db) => {
+        const own = select(db).where("consent.userId", "=", userId).where("consent.id", "=", connectionId);
+        const row = await own.executeTakeFirst();
+        if (!row) return undefined;
+        const app = toConnectedApp(row);
+        await deleteConnection(db, app);
+        return app;
+      }),
+
+    async endExpired(now) {
+      const expired = (await select(read).where("consent.expiresAt", "<=", now).execute()).map(toConnectedApp);
+      if (expired.length > 0) {
+        await transact(async (db) => {
+          for (const app of expired) await deleteConnection(db, app);
+        });
+      }
+      return expired.length;
     },
   };
 }
@@ -87,9 +116,17 @@ function select(db: Db) {
       "consent.clientId as clientId",
       "consent.scopes as scopes",
       "consent.createdAt as connectedAt",
+      "consent.expiresAt as expiresAt",
+      "consent.lastUsedAt as lastUsedAt",
       "client.name as name",
       "client.redirectUris as redirectUris",
     ]);
+}
+
+async function deleteConnection(db: Db, { userId, clientId }: ConnectedApp): Promise<void> {
+  for (const table of ofConnection) {
+    await db.deleteFrom(table).where("userId", "=", userId).where("clientId", "=", clientId).execute();
+  }
 }
 
 /** Selects the clients that no one has connected. */
@@ -107,17 +144,18 @@ function getId({ id }: Row): unknown {
   return id;
 }
 
-function toAccess({ connectionId, scopes, resources, ...user }: Row): AppAccess {
+function toAccess({ connectionId, scopes, allowed, resources, ...user }: Row): AppAccess {
+  const last = new Set(parseList(allowed));
   return {
     connectionId: String(connectionId),
     user: toUser(user),
-    scopes: parseList(scopes),
+    scopes: parseList(scopes).filter((scope) => last.has(scope)),
     resources: parseList(resources),
   };
 }
 
 function toConnectedApp(row: Row): ConnectedApp {
-  const { connectionId, userId, clientId, name, redirectUris, scopes, connectedAt } = row;
+  const { connectionId, userId, clientId, name, redirectUris, scopes, connectedAt, expiresAt, lastUsedAt } = row;
   return {
     connectionId: String(connectionId),
     userId: String(userId),
@@ -126,7 +164,13 @@ function toConnectedApp(row: Row): ConnectedApp {
     redirectUris: parseList(redirectUris),
     scopes: parseList(scopes),
     connectedAt: String(connectedAt),
+    expiresAt: toTextOrNull(expiresAt),
+    lastUsedAt: toTextOrNull(lastUsedAt),
   };
+}
+
+function toTextOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 /** Parses a list as better-auth stores it. */

@@ -1,13 +1,18 @@
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
 import { getUserScopes, type User } from "../../contract/access/roles.ts";
-import { listScopeGroups, scopeGroups } from "../../contract/access/scope-groups.ts";
+import { listScopeGroups, selectScopes } from "../../contract/access/scope-groups.ts";
 import type { Scope } from "../../contract/access/scopes.ts";
 import type { Authorization, ConsentRequest } from "../../identity/app-authorization.ts";
-import { appIdleDays } from "../../identity/limits.ts";
+import { appIdleDays, connectionDays, defaultConnectionDays } from "../../identity/limits.ts";
 import { pageHeaders } from "../../pages/layout.ts";
 import { renderConnectedAppsPage } from "../../pages/people/connected-apps.ts";
-import { renderConsentPage, renderExpiredConsentPage, renderRefusedAppPage } from "../../pages/people/consent.ts";
+import {
+  renderConsentPage,
+  renderExpiredConsentPage,
+  renderRefusedAppPage,
+  untilEnded,
+} from "../../pages/people/consent.ts";
 import type { AppAdmin } from "../../pipeline/users/app-admin.ts";
 import { createIssuerMetadata, issuerMetadataPaths, oauthPaths } from "../auth/authorization-server.ts";
 import {
@@ -19,7 +24,7 @@ import {
   requireSignIn,
   toBrowserRequest,
 } from "./browser-request.ts";
-import { formatWait } from "./forms.ts";
+import { formatWait, readForm, readList } from "./forms.ts";
 import { addPageHeaders } from "./page-headers.ts";
 
 /** Paths of the pages on which people connect apps and end their connections. */
@@ -62,26 +67,29 @@ function addConsentRoutes(app: PeopleApp, people: PeopleServices): void {
   app.post("/connect/:ticket", async (context) => {
     const { apps } = await people.accounts();
     const ticket = context.req.param("ticket");
-    const form = await context.req.formData();
-    const chosen = form.get("decision") === "connect" ? form.getAll("group") : [];
+    const { decision, days } = await readForm(context, ["decision", "days"]);
+    const isConnecting = decision === "connect";
+    const chosen = isConnecting ? selectScopes(await readList(context, "group"), await readList(context, "scope")) : [];
     const request = readRequest(context);
-    if (form.get("decision") === "connect" && chosen.length === 0) {
+    if (isConnecting && chosen.length === 0) {
       return showConsent(people, context, await apps.findRequest(request, ticket), "Choose what the app may do.");
     }
     const signedIn = await findSignedIn(people, context);
     const allowed = new Set<Scope>(signedIn && (await findGrantable(people, signedIn.user)));
-    const granted = scopeGroups.filter(({ name }) => chosen.includes(name)).flatMap(({ scopes }) => scopes);
-    const url = await apps.decide(
-      request,
-      ticket,
-      granted.filter((scope) => allowed.has(scope)),
-    );
+    const granted = chosen.filter((scope) => allowed.has(scope));
+    const url = await apps.decide(request, ticket, { scopes: granted, days: parseDays(days) });
     return url === undefined ? showConsent(people, context, undefined) : context.redirect(url, 303);
   });
 
   function readRequest(context: PageContext) {
     return toBrowserRequest(people, context);
   }
+}
+
+/** Returns how many days an app stays connected, or undefined if until it is ended. */
+function parseDays(given: string): number | undefined {
+  if (given === untilEnded) return undefined;
+  return connectionDays.find((days) => String(days) === given) ?? defaultConnectionDays;
 }
 
 function answerAuthorization(context: PageContext, authorization: Authorization): Response | Promise<Response> {
@@ -111,7 +119,7 @@ async function showConsent(
     const signedIn = await findSignedIn(people, context);
     return signedIn ? context.html(renderExpiredConsentPage(signedIn.user), 404) : redirectToSignIn(context);
   }
-  const { user, name, clientId, hasDocument, redirectUri, scopes } = consent;
+  const { user, name, clientId, hasDocument, redirectUri, scopes, allowedBefore } = consent;
   const allowed = await findGrantable(people, user);
   const grantable = new Set(scopes.filter((scope) => allowed?.has(scope)));
   const page = renderConsentPage({
@@ -124,6 +132,9 @@ async function showConsent(
     isReduced: grantable.size < scopes.length,
     missingProductToken: allowed ? undefined : people.productTokens?.host,
     path: context.req.path,
+    allowedBefore,
+    days: connectionDays,
+    defaultDays: defaultConnectionDays,
     idleDays: appIdleDays,
     error,
   });
