@@ -1,8 +1,8 @@
 import { html } from "hono/html";
 import type { User } from "../../contract/access/roles.ts";
 import type { ScopeGroup } from "../../contract/access/scope-groups.ts";
+import { renderSelect } from "../components/choices.ts";
 import { renderNotice } from "../components/notice.ts";
-import { renderSelect } from "../console/components.ts";
 import { renderPage } from "../layout.ts";
 
 export interface ConsentPage {
