@@ -11,7 +11,7 @@ export interface ScopeGroup {
 const ownGroups: readonly Scope[] = ["emails:write", "exports:write"];
 
 /** Scopes by what they allow, in the order of their risk. Each scope is in one group. */
-export const scopeGroups: readonly ScopeGroup[] = [
+const scopeGroups: readonly ScopeGroup[] = [
   { name: "read", label: "Read", scopes: readScopes },
   { name: "change", label: "Change", scopes: writeScopes.filter((scope) => !ownGroups.includes(scope)) },
   { name: "send", label: "Send e-mail to applicants and reviewers", scopes: ["emails:write"] },
