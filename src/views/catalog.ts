@@ -36,6 +36,20 @@ export const views: readonly ViewEntry[] = [
     shows: ["get_score_table"],
     calls: [],
   },
+  {
+    name: "submission",
+    title: "Submission",
+    description: "Everything about a submission: labelled answers, files, reviews, and its history as a timeline.",
+    shows: ["get_submission_brief"],
+    calls: ["get_history"],
+  },
+  {
+    name: "history",
+    title: "History",
+    description: "Who changed what, as a timeline.",
+    shows: ["get_history"],
+    calls: ["get_history"],
+  },
 ];
 
 export function getViewUri({ name }: ViewEntry): string {

@@ -111,3 +111,36 @@ test("scores are sorted by a column, shown with their distribution, and two subm
   await compared.waitFor({ state: "detached" });
   await page.context().close();
 });
+
+test("a submission is shown with its answers, and its history as a timeline that is completed on request", async () => {
+  const submission = await server.app.store
+    .reader(server.businessId)
+    .find("submissions", { where: { programId, state: "WINNER" } }, { limit: 1 });
+  const input = { submissionId: submission[0]?.submissionId };
+  const opened = await openView(browser, server, await server.token(), { tool: "get_submission_brief", input });
+  const { page, view, calls } = opened;
+  await view.getByRole("heading", { name: "Answers" }).waitFor();
+  await takeViewScreenshots(opened, "submission");
+  expect(await view.locator("main a").count()).toBe(0);
+  const states = await view.locator(".timeline > li").count();
+  expect(states).toBeGreaterThan(1);
+  await view.getByRole("button", { name: "All changes" }).click();
+  await expect.poll(() => view.locator(".timeline > li").count()).toBeGreaterThan(states);
+  expect(calls).toEqual([{ name: "get_history", arguments: input }]);
+  await expectViewAccessible(opened);
+  await page.context().close();
+});
+
+test("a history continues with older changes", async () => {
+  const input = { programId, limit: 5 };
+  const opened = await openView(browser, server, await server.token(), { tool: "get_history", input });
+  const { page, view, calls } = opened;
+  const entries = view.locator(".timeline > li");
+  await expect.poll(() => entries.count()).toBe(5);
+  await view.getByRole("button", { name: "Older changes" }).click();
+  await expect.poll(() => entries.count()).toBe(10);
+  expect(calls).toMatchObject([{ name: "get_history", arguments: { ...input, to: expect.any(String) } }]);
+  await takeViewScreenshots(opened, "history");
+  await expectViewAccessible(opened);
+  await page.context().close();
+});
