@@ -73,8 +73,17 @@ async function waitUntilSettled({ app, businessId }: TestServer, receivers: Rece
     exports: await reader.count("exports", { where: { status: "pending" } }),
     mail: await reader.count("emailSends", { where: { status: "queued" } }),
     events: receivers.missing(await app.store.outbox.lastPosition(businessId)),
+    deliveries: await countUndelivered(),
   });
-  await waitFor(async () => expect(await left()).toEqual({ exports: 0, mail: 0, events: 0 }), 300_000);
+  // A receiver has an event before its delivery is recorded.
+  const countUndelivered = async () => {
+    const lists = receivers.good.map(({ endpointId }) =>
+      app.store.outbox.listDeliveries(businessId, { endpointId }, many),
+    );
+    return (await Promise.all(lists)).flat().filter(({ status }) => status !== "delivered").length;
+  };
+  const nothing = { exports: 0, mail: 0, events: 0, deliveries: 0 };
+  await waitFor(async () => expect(await left()).toEqual(nothing), 300_000);
 }
 
 async function expectSubmissions(server: TestServer, { submissions }: Done): Promise<void> {
