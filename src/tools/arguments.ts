@@ -47,13 +47,10 @@ export function prepareArguments(name: CallName, args: Readonly<Record<string, u
 
 /** Rejects arguments beyond any limit at once, because checking each would cost more than it helps. */
 function requireBounded(args: Readonly<Record<string, unknown>>): void {
-  let count = 0;
-  for (const name in args) {
-    count += 1;
-    if (count > limits.maxArguments) {
-      const message = `More than ${limits.maxArguments} arguments`;
-      throw validationProblem({ path: name.slice(0, 300), code: "too_many_arguments", message });
-    }
+  const beyond = Object.keys(args)[limits.maxArguments];
+  if (beyond !== undefined) {
+    const message = `More than ${limits.maxArguments} arguments`;
+    throw validationProblem({ path: beyond.slice(0, 300), code: "too_many_arguments", message });
   }
   const unstorable = findUnstorable(args);
   if (unstorable) throw validationProblem(unstorable);

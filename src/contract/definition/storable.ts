@@ -23,8 +23,8 @@ function findIssue(value: unknown, path: string, depth: number, budget: Budget):
   }
   if (typeof value !== "object" || value === null) return undefined;
   if (depth >= limits.maxJsonDepth) return { ...tooDeep, path };
-  // A list of all keys would cost time for each key of the request; this loop stops at the limit.
-  for (const key in value) {
+  // A `for…in` loop over parsed JSON is compiled again for each shape.
+  for (const key of Object.keys(value)) {
     const innerPath = path === "" ? key : `${path}.${key}`;
     if (key === "__proto__") return { path: innerPath, code: "invalid_key", message: "This name cannot be used" };
     const inner = (value as Readonly<Record<string, unknown>>)[key];

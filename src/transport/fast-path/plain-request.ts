@@ -70,6 +70,5 @@ function isEnvelope(message: Values, meta: unknown): boolean {
 }
 
 function hasOnlyKeys(values: Values, names: ReadonlySet<string>): boolean {
-  for (const name in values) if (!names.has(name)) return false;
-  return true;
+  return Object.keys(values).every((name) => names.has(name));
 }

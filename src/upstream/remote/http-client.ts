@@ -141,9 +141,7 @@ function createInvalidAnswerProblem(cause: string): Problem {
 }
 
 function takeFirstValues(headers: ReceivedResponse["headers"]): HttpResponse["headers"] {
-  let repeated = false;
-  for (const name in headers) repeated ||= Array.isArray(headers[name]);
-  if (!repeated) return headers as HttpResponse["headers"];
+  if (!Object.values(headers).some(Array.isArray)) return headers as HttpResponse["headers"];
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   );
