@@ -5,6 +5,7 @@ import { commandsPage } from "./commands-page.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { errorsPage } from "./errors-page.ts";
 import { hostExamples } from "./host-examples.ts";
+import { hostPages } from "./host-pages.ts";
 import { hostsPage } from "./hosts-page.ts";
 import { limitsPage } from "./limits-page.ts";
 import { manifest } from "./manifest.ts";
@@ -15,11 +16,16 @@ import { tokenCounts } from "./token-counts.ts";
 import { toolsPage } from "./tools-page.ts";
 import { versionModule } from "./version-module.ts";
 
-const [commands, examples, scaling] = await Promise.all([commandsPage(), hostExamples(), scalingPage()]);
+const [commands, examples, scaling, hosts] = await Promise.all([
+  commandsPage(),
+  hostExamples(),
+  scalingPage(),
+  hostPages(),
+]);
 
 /** Every generated file, relative to the project's folder, and the function that renders it. */
 const outputs: Readonly<Record<string, () => string>> = {
-  ...Object.fromEntries(Object.entries(examples).map(([path, text]) => [path, () => text])),
+  ...Object.fromEntries(Object.entries({ ...examples, ...hosts }).map(([path, text]) => [path, () => text])),
   ...Object.fromEntries(skillTexts.map(({ frontmatter, text }) => [`skills/${frontmatter.name}/SKILL.md`, () => text])),
   "docs/commands.md": () => commands,
   "docs/configuration.md": configurationPage,

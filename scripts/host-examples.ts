@@ -32,7 +32,7 @@ export async function hostExamples(): Promise<Record<string, string>> {
 }
 
 /** Returns a server with the environment that `config` writes for a host. */
-function adaptServer(host: Host, server: ServerEntry): ServerEntry {
+export function adaptServer(host: Host, server: ServerEntry): ServerEntry {
   return server.kind === "stdio" ? { ...server, env: { ...getHostEnvironment(host), ...server.env } } : server;
 }
 

@@ -2,6 +2,7 @@ import type { Host, HostLocation } from "../src/commands/hosts/host.ts";
 import { type HostName, hosts, listedHosts } from "../src/commands/hosts/hosts.ts";
 import { clientsTable } from "./clients-table.ts";
 import { examplePath } from "./host-examples.ts";
+import { hostFacts } from "./host-facts.ts";
 
 const places: readonly (readonly [name: string, place: HostLocation])[] = [
   ["Linux", { platform: "linux", env: {}, home: "~" }],
@@ -27,6 +28,8 @@ programme-mcp config codex --http https://mcp.example.org/mcp --write           
 - **The server.** Without \`--http\`, the client starts the program that runs now: by \`npx\` if npx installed it, otherwise by the absolute paths of Node and the script. \`--launch\` overrides this. The entry contains the settings that \`config\` was given as options or \`PROGRAMME_*\` variables. Secrets other than the token are omitted; the output names them.
 - **The file.** \`--write\` changes only this server's entry. Other servers, comments, the order and your additions to the entry remain. A \`.bak\` file keeps the previous content. The file is replaced atomically. Only you can read a new file. A file that cannot be parsed stays as it is.
 - **Other places.** \`--file\` names another file of that client, such as a project's \`.mcp.json\`, \`.vscode/mcp.json\` or \`.cursor/mcp.json\`. \`--name\` names the server. An existing entry with this name is changed.
+
+Each client has a page with its settings, what it supports and how it asks a person: ${hostFacts.map(({ file, label }) => `[${label}](hosts/${file}.md)`).join(", ")}.
 
 ## The token
 
