@@ -2,8 +2,6 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { findMissingScopes, type Scope, scopes } from "../contract/access/scopes.ts";
 import { operations } from "../contract/index.ts";
-import type { OperationPipeline } from "../pipeline/execute.ts";
-import type { ProductTokenAdmin } from "../pipeline/users/product-token-admin.ts";
 import { listOfferedTools } from "../tools/catalog/tool-availability.ts";
 import { createAppGrantResolver } from "../transport/auth/app-grants.ts";
 import { getIssuer } from "../transport/auth/authorization-server.ts";
@@ -13,10 +11,11 @@ import { createTokenVerifier, type TokenVerifier } from "../transport/auth/oauth
 import { createProtectedResource, type FindResource } from "../transport/auth/protected-resource.ts";
 import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
 import { createAppUpstream } from "../upstream/app-upstream.ts";
-import { createGatewayUpstream, type GatewayUpstreamDeps } from "../upstream/gateway.ts";
+import { createGatewayUpstream } from "../upstream/gateway.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { getMcpAddress, hasAuthorizationServer } from "./authorization.ts";
 import type { CoreServices } from "./core-services.ts";
+import type { RemoteApps } from "./remote-apps.ts";
 
 /** Resolves the callers of MCP over HTTP, and the upstream that they call. */
 export interface Callers {
@@ -29,25 +28,6 @@ export interface Callers {
 export interface CallerDeps extends Pick<CoreServices, "clock" | "log"> {
   /** Connected apps in front of a remote service. The embedded service knows them itself. */
   readonly apps?: RemoteApps | undefined;
-}
-
-export interface RemoteApps extends Pick<GatewayUpstreamDeps, "recordCall"> {
-  readonly store: CoreServices["store"];
-  readonly productTokens: ProductTokenAdmin;
-}
-
-/** Creates what connected apps in front of a remote service need. Their calls are audited here. */
-export function createRemoteApps(
-  productTokens: ProductTokenAdmin,
-  pipeline: Pick<OperationPipeline, "recordCall">,
-  { store, clock }: Pick<CoreServices, "store" | "clock">,
-): RemoteApps {
-  return {
-    store,
-    productTokens,
-    recordCall: (caller, { operation, requestId, input }, status) =>
-      pipeline.recordCall({ caller, operation: operations[operation], requestId, input, now: clock.now() }, status),
-  };
 }
 
 export interface CallerCheck extends Callers {

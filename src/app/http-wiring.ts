@@ -7,8 +7,9 @@ import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { connectAdmin, type ManagedParts } from "./access/admin-wiring.ts";
 import { hasAuthorizationServer } from "./authorization.ts";
-import { type CallerCheck, type Callers, connectCallerCheck, type RemoteApps } from "./callers.ts";
+import { type CallerCheck, type Callers, connectCallerCheck } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
+import type { RemoteApps } from "./remote-apps.ts";
 import { createWebhookReceiver } from "./webhook-receiver.ts";
 
 let openapi: string | undefined;
