@@ -75,15 +75,16 @@ export function connectPeople(
   const personMailer = connectPersonMail(config, services);
   const userAdmin = createUserAdmin({ store, clock, loadFirstBusiness });
   const appAdmin = createAppAdmin(store, clock);
+  const documents = createDocumentFetcher({
+    isBlocked: createAddressGuard({ allowLoopback: config.webhookLoopback }),
+    resolve: resolveName,
+    userAgent: `programme-mcp/${version}`,
+  });
   let accounts: Promise<Accounts> | undefined;
   const loadAccounts = async () => {
     const { createAccounts } = await import("../identity/accounts.ts");
     const secret = Buffer.from(hkdfSync("sha256", serverKey(), "", "sign-in", 32)).toString("hex");
-    const fetchDocument = createDocumentFetcher({
-      isBlocked: createAddressGuard({ allowLoopback: config.webhookLoopback }),
-      resolve: resolveName,
-      userAgent: `programme-mcp/${version}`,
-    });
+    const { fetchDocument } = documents;
     const getResource = (origin: string) => getMcpAddress(config, origin);
     const apps = { appAdmin, fetchDocument, getResource };
     return createAccounts({ store, userAdmin, clock, log, provider, secret, ...apps });
@@ -92,6 +93,7 @@ export function connectPeople(
     accounts: () => (accounts ??= loadAccounts()),
     userAdmin,
     appAdmin: hasAuthorizationServer(config) ? appAdmin : undefined,
+    canLoadDocuments: documents.isOnline,
     productTokens: hasAuthorizationServer(config) ? productTokens : undefined,
     approvals: connectApprovals(config, services),
     approvalNotices: personMailer && store.users.approvalNotices,

@@ -18,7 +18,13 @@ export type Authorization =
   /** To the app's own address, with a code or an error. */
   | { readonly next: "app"; readonly url: string }
   /** The request cannot be answered at an address that the app has named. */
-  | { readonly next: "refuse"; readonly reason: string; readonly retryAfterSeconds?: number | undefined };
+  | {
+      readonly next: "refuse";
+      readonly reason: string;
+      readonly retryAfterSeconds?: number | undefined;
+      /** The metadata document of the app cannot be loaded, or is not valid. */
+      readonly isUnavailable?: boolean;
+    };
 
 /** An app that asks a person for access. */
 export interface ConsentRequest {
@@ -85,6 +91,9 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
       const clientId = parameters.get("client_id") ?? "";
       const wait = await loadDocument(deps, request, clientId);
       if (wait !== undefined) return { next: "refuse", reason: "too_many_requests", retryAfterSeconds: wait };
+      if (isDocumentAddress(clientId) && !(await findClient(deps, request, clientId))) {
+        return { next: "refuse", reason: "invalid_client", isUnavailable: true };
+      }
       const allowedBefore = await findAllowedScopes(deps, await authenticate(request), clientId);
       const query = completeQuery(parameters, deps.getResource(request.origin), allowedBefore);
       const answer = await callLibrary(deps, request, `/oauth2/authorize?${query}`);

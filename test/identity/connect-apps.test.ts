@@ -6,7 +6,7 @@ import { sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { appIdleDays, maxAttempts } from "../../src/identity/limits.ts";
 import { send } from "../support/clients/raw-http.ts";
 import { selfSigned } from "../support/servers/certificate.ts";
-import { listTools, postMcp, toolNames } from "../support/servers/gateway.ts";
+import { listTools, postMcp, readCalled, toolNames } from "../support/servers/gateway.ts";
 import { openTestServer, type TestServer, test } from "../support/servers/test-server.ts";
 import { askOnce, getCode, getRefresh, register, sendForm, toAsked } from "./authorization-requests.ts";
 import { type BrowserSession, openAs } from "./browser-session.ts";
@@ -254,6 +254,41 @@ describe("what an app got", () => {
     expect(await readAudit(server, "app.disconnected")).toHaveLength(1);
   });
 
+  test("is seen and ended by an owner of the same organisation alone, which the audit says", async ({ server }) => {
+    const owner = await openAs(server, { email: "owner@example.org" });
+    const staff = await openAs(server, { email: "stan@example.org", role: "staff" });
+    const stranger = await openAs(await server.other(), { email: "eve@example.org" });
+    const app = new TestApp();
+    await app.connect(staff.origin, (asked) => allow(staff, asked, "read"));
+    const call = () => postMcp(server, app.stored?.access_token, listTools);
+    await readCalled(server, app.stored?.access_token ?? "", "list_programs", {});
+    await server.app.pipeline.flush();
+    const user = await server.app.store.users.findByEmail("stan@example.org");
+    const [connection] = await server.app.store.apps.list(user?.userId ?? "");
+    expect(connection?.lastUsedAt).toBe(server.clock.now().toISOString());
+    const path = `/access/apps/${connection?.connectionId}`;
+    expect((await owner.open("/access")).text).toContain(`href="${path}"`);
+    const { text } = await owner.open(path);
+    for (const shown of ["Test &lt;b&gt;app&lt;/b&gt;", "programs:read", "Olga Owner"]) expect(text).toContain(shown);
+    expect((await stranger.open("/access")).text).not.toContain(path);
+    for (const [browser, status] of [
+      [staff, 403],
+      [stranger, 404],
+    ] as const) {
+      expect([(await browser.open(path)).status, (await browser.submit(`${path}/end`)).status]).toEqual([
+        status,
+        status,
+      ]);
+    }
+    expect((await call()).status).toBe(200);
+    expect((await owner.submit(`${path}/end`)).headers.get("location")).toBe("/access?done=app");
+    expect((await call()).status).toBe(401);
+    const author = await server.app.store.users.findByEmail("owner@example.org");
+    expect(await readAudit(server, "app.disconnected")).toMatchObject([
+      { actorType: "user", actorId: author?.userId, entityId: connection?.connectionId },
+    ]);
+  });
+
   test("ends when the app revokes it", async ({ server }) => {
     const { app, call } = await connectApp(server);
     const client_id = app.information?.client_id ?? "";
@@ -339,6 +374,25 @@ describe("an app with a metadata document", () => {
     expect(documents.getCount()).toBe(1);
     expect((await browser.open("/connected-apps")).text).toContain(new URL(documents.origin).host);
     expect((await sendForm(server, "token", getRefresh(app))).status).toBe(200);
+  });
+
+  plainTest("registers instead where no document can be loaded, which the first attempt finds out", async () => {
+    const { server, close } = await openTestServer({ PROGRAMME_WEBHOOK_LOOPBACK: "on" });
+    onTestFinished(close);
+    const browser = await openAs(server);
+    const documentUrl = "https://localhost:1/app.json";
+    const first = new TestApp({ documentUrl }).connect(browser.origin, async (asked) => {
+      const { status, text } = await browser.open(`${asked.pathname}${asked.search}`);
+      expect([status, text.includes("could not load the description")]).toEqual([400, true]);
+      throw new Error("There is no way on");
+    });
+    await expect(first).rejects.toThrow("There is no way on");
+    const app = new TestApp({ documentUrl });
+    const client = await app.connect(browser.origin, (asked) => {
+      expect(asked.searchParams.get("client_id")).toMatch(/^ocl_/);
+      return allow(browser, asked, "read");
+    });
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
   });
 
   plainTest("is refused if the document is not its own, is not valid or is too large", async () => {

@@ -27,6 +27,7 @@ export function connectAdmin(
   return {
     clock,
     listUsers: (businessId) => store.users.list(businessId),
+    listApps: (businessId) => store.apps.listOfBusiness(businessId),
     keys,
     embedded: pipeline && parts && connectEmbeddedAdmin(services, pipeline, parts),
   };
@@ -42,7 +43,6 @@ function connectEmbeddedAdmin(
     read: createPageReads(store, clock, pipeline),
     tokens: createTokenAdmin(store, clock),
     listTokens: (businessId) => store.listTokens(businessId),
-    listApps: (businessId) => store.apps.listOfBusiness(businessId),
     endpoints: webhooks.endpoints,
     replay: webhooks.replay,
     sendTestEvent: webhooks.probe,

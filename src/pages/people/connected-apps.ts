@@ -30,7 +30,7 @@ export function renderConnectedAppsPage({ user, apps, done }: ConnectedAppsPage)
 }
 
 /** Returns where an app is from: the host that publishes it, or the one that its answers go to. */
-function findAppHost({ clientId, redirectUris }: Pick<ConnectedApp, "clientId" | "redirectUris">) {
+export function findAppHost({ clientId, redirectUris }: Pick<ConnectedApp, "clientId" | "redirectUris">) {
   return URL.parse(clientId)?.host ?? URL.parse(redirectUris[0] ?? "")?.host;
 }
 

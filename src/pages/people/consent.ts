@@ -158,12 +158,23 @@ function describeTarget(redirectUri: string): string {
   return url?.protocol === "http:" ? "a program on this computer" : `a program on this computer (${url?.protocol})`;
 }
 
-/** Renders the page for a request of an app that cannot be answered. */
-export function renderRefusedAppPage(reason: string) {
+/**
+ * Renders the page for a request of an app that cannot be answered.
+ * @param isUnavailable - the app's metadata document could not be loaded
+ */
+export function renderRefusedAppPage(reason: string, isUnavailable: boolean) {
   return renderPage(
     "This app cannot be connected",
     html`<p>The app sent a request that this server does not accept (<code>${reason}</code>). Nothing was connected.</p>
-      <p>Start again in the app. If that does not help, its provider has to correct the request.</p>`,
+      ${
+        isUnavailable
+          ? html`<p>
+              This server could not load the description that the app's provider publishes, or the description is not
+              valid. The server's network may have no way to the internet. Start again in the app: many apps then register
+              instead.
+            </p>`
+          : html`<p>Start again in the app. If that does not help, its provider has to correct the request.</p>`
+      }`,
   );
 }
 

@@ -20,8 +20,11 @@ export function getIssuer(origin: string): string {
   return `${origin}${authPath}`;
 }
 
-/** Describes the built-in authorization server (RFC 8414), without loading it. */
-export function createIssuerMetadata(origin: string) {
+/**
+ * Describes the built-in authorization server (RFC 8414), without loading it.
+ * @param canLoadDocuments - otherwise, apps with a metadata document are to register
+ */
+export function createIssuerMetadata(origin: string, canLoadDocuments: boolean) {
   const authMethods = ["none", "client_secret_basic", "client_secret_post"];
   return {
     issuer: getIssuer(origin),
@@ -37,6 +40,6 @@ export function createIssuerMetadata(origin: string) {
     revocation_endpoint_auth_methods_supported: authMethods,
     code_challenge_methods_supported: ["S256"],
     authorization_response_iss_parameter_supported: true,
-    client_id_metadata_document_supported: true,
+    client_id_metadata_document_supported: canLoadDocuments,
   };
 }

@@ -1,6 +1,7 @@
 import { renderAccessPage } from "../../pages/console/access/overview.ts";
 import type { PeopleApp, PeopleServices } from "../people/browser-request.ts";
 import type { AdminServices } from "./admin-services.ts";
+import { addConnectedAppRoutes } from "./app-routes.ts";
 import { requireRole } from "./person-page.ts";
 import { addPersonRoutes } from "./person-routes.ts";
 import { addTokenRoutes } from "./token-routes.ts";
@@ -10,6 +11,7 @@ const outcomes: Readonly<Record<string, string>> = {
   token: "The token was changed, with effect from its next call.",
   revoked: "The token was revoked.",
   mailed: "The link was mailed to the person. It works once, for three days.",
+  app: "The connection has ended.",
   person: "The person was changed, with effect from the next request.",
   removed: "The person was removed.",
 };
@@ -23,6 +25,7 @@ export function addAccessRoutes(app: PeopleApp, people: PeopleServices, admin: A
       const page = renderAccessPage({
         user,
         people: await admin.listUsers(businessId),
+        apps: people.appAdmin && (await admin.listApps(businessId)),
         tokens: await admin.embedded?.listTokens(businessId),
         keys: admin.keys?.holders(),
         now: admin.clock.now().toISOString(),
@@ -32,5 +35,6 @@ export function addAccessRoutes(app: PeopleApp, people: PeopleServices, admin: A
     }),
   );
   if (admin.embedded) addTokenRoutes(app, people, { ...admin.embedded, clock: admin.clock });
+  if (people.appAdmin) addConnectedAppRoutes(app, people, people.appAdmin, admin);
   addPersonRoutes(app, people, admin);
 }

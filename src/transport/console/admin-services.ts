@@ -20,6 +20,7 @@ import type { PageReading } from "./page-reader.ts";
 export interface AdminServices {
   readonly clock: Clock;
   readonly listUsers: (businessId: string) => Promise<readonly User[]>;
+  readonly listApps: (businessId: string) => Promise<readonly ConnectedApp[]>;
   readonly keys: Pick<GatewayKeys, "holders"> | undefined;
   /** The parts of the embedded service. Undefined with a remote service, which has its own. */
   readonly embedded: EmbeddedAdmin | undefined;
@@ -57,7 +58,6 @@ export interface EmbeddedAdmin {
   readonly read: ReadForPage;
   readonly tokens: TokenAdmin;
   readonly listTokens: (businessId: string) => Promise<readonly Token[]>;
-  readonly listApps: (businessId: string) => Promise<readonly ConnectedApp[]>;
   readonly endpoints: Endpoints;
   readonly replay: Replay;
   readonly sendTestEvent: TestEventSender;

@@ -14,8 +14,8 @@ const dayMs = 24 * 60 * 60 * 1000;
 export function addAuditRoutes(
   app: PeopleApp,
   people: PeopleServices,
-  { pipeline, listTokens, listApps }: EmbeddedAdmin,
-  { listUsers }: AdminServices,
+  { pipeline, listTokens }: EmbeddedAdmin,
+  { listUsers, listApps }: AdminServices,
 ): void {
   async function listActors({ businessId }: User, apps: readonly ConnectedApp[]) {
     const [users, tokens] = await Promise.all([listUsers(businessId), listTokens(businessId)]);

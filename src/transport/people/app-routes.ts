@@ -36,7 +36,10 @@ const maxAppRequestBytes = 16 * 1024;
 export function addAppRoutes(app: PeopleApp, people: PeopleServices, appAdmin: AppAdmin): void {
   for (const path of issuerMetadataPaths) {
     app.use(path, cors());
-    app.get(path, (context) => context.json(createIssuerMetadata(toBrowserRequest(people, context).origin)));
+    app.get(path, (context) => {
+      const { origin } = toBrowserRequest(people, context);
+      return context.json(createIssuerMetadata(origin, people.canLoadDocuments()));
+    });
   }
   for (const path of [oauthPaths.token, oauthPaths.register, oauthPaths.revoke]) {
     app.use(path, cors(), bodyLimit({ maxSize: maxAppRequestBytes }));
@@ -101,8 +104,8 @@ function answerAuthorization(context: PageContext, authorization: Authorization)
     case "app":
       return context.redirect(authorization.url, 303);
     case "refuse": {
-      const { reason, retryAfterSeconds } = authorization;
-      if (retryAfterSeconds === undefined) return context.html(renderRefusedAppPage(reason), 400);
+      const { reason, retryAfterSeconds, isUnavailable = false } = authorization;
+      if (retryAfterSeconds === undefined) return context.html(renderRefusedAppPage(reason, isUnavailable), 400);
       context.header("retry-after", String(retryAfterSeconds));
       return context.text(formatWait(retryAfterSeconds), 429);
     }

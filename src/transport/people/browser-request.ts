@@ -23,6 +23,8 @@ export interface PeopleServices {
   readonly userAdmin: UserAdmin;
   /** The apps that people connect. Undefined if they cannot. */
   readonly appAdmin: AppAdmin | undefined;
+  /** Whether the metadata documents of apps can be loaded, as far as is known. */
+  readonly canLoadDocuments: () => boolean;
   /** The product tokens with which apps call a remote service. Undefined with the embedded service. */
   readonly productTokens: ProductTokenAdmin | undefined;
   readonly approvals: Approvals;

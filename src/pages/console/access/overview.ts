@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import type { ConnectedApp } from "../../../contract/access/connected-apps.ts";
 import type { User } from "../../../contract/access/roles.ts";
 import type { Scope } from "../../../contract/access/scopes.ts";
 import type { Token } from "../../../contract/access/tokens.ts";
@@ -6,6 +7,7 @@ import { renderTable } from "../../components/data-table.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
+import { renderAppTable } from "./apps.ts";
 
 /** A caller that the operator admits by the file of gateway keys. */
 export interface ListedKey {
@@ -19,6 +21,8 @@ export interface AccessPage {
   readonly people: readonly User[];
   /** Undefined with a remote service, which has its own tokens. */
   readonly tokens: readonly Omit<Token, "sha256">[] | undefined;
+  /** The apps that people have connected. Undefined if they cannot. */
+  readonly apps: readonly ConnectedApp[] | undefined;
   /** Undefined without a file of gateway keys. */
   readonly keys: readonly ListedKey[] | undefined;
   readonly now: string;
@@ -30,7 +34,8 @@ export function renderAccessPage(page: AccessPage) {
   const { user, done } = page;
   return renderPage(
     "Access",
-    html`${done ? renderNotice(done, "done") : ""}${renderTokens(page)}${renderPeople(page)}${renderKeys(page)}`,
+    html`${done ? renderNotice(done, "done") : ""}${renderTokens(page)}${renderPeople(page)}
+      ${page.apps ? renderAppTable(page.apps, page.people) : ""}${renderKeys(page)}`,
     { user, section: "/access" },
   );
 }
