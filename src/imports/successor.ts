@@ -30,17 +30,22 @@ export function createSuccessor(config: ProgramConfig, { name, year, opensOn }: 
       year,
       lifecycleStatus: "draft",
     },
-    tracks: config.tracks.map((track) => ({
-      ...track,
-      intakeOpenDate: `${opensOn}T00:00:00.000Z`,
-      ...shift(track, "intakeOpenDate", "intakeCloseDate"),
-      intakeOpen: false,
-      rounds: track.rounds.map((round) => ({
-        ...round,
-        ...shift(round, "startDate", "endDate", "deadline"),
-        active: false,
-      })),
-    })),
+    tracks: config.tracks.map((track) => {
+      const intake = shift(track, "intakeOpenDate", "intakeCloseDate");
+      const opens = `${opensOn}T00:00:00.000Z`;
+      const closesBefore = intake.intakeCloseDate !== undefined && intake.intakeCloseDate < opens;
+      return {
+        ...track,
+        ...(closesBefore ? {} : { intakeOpenDate: opens }),
+        ...intake,
+        intakeOpen: false,
+        rounds: track.rounds.map((round) => ({
+          ...round,
+          ...shift(round, "startDate", "endDate", "deadline"),
+          active: false,
+        })),
+      };
+    }),
     reviewers: [],
   };
 }

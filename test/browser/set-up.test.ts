@@ -55,7 +55,7 @@ test("the first owner leads an empty database to the first submitted application
   await follow(page, "Create the programme");
   await page.getByText("The programme is made.").waitFor();
   await expectAccessible(page);
-  await takeScreenshots(page, "set-up");
+  await takeScreenshots(page, "console-set-up", { fullPage: false });
   await follow(page, "Edit the track Small grants");
   await pressAt(page, "The intake is open, within these times", "Space");
   await follow(page, "Preview the changes");
@@ -93,7 +93,6 @@ test("a file is corrected, previewed and created, then edited, and hostile texts
   await acceptInvitation(page, `${origin}/join/${secret}`);
   await page.goto(`${origin}/programmes/new`);
   await expectAccessible(page);
-  await takeScreenshots(page, "new-programme");
   const text = hostileNames.reduce(
     (changed, name) => changed.replaceAll(`: ${name}\n`, `: '${name} ${hostile}'\n`),
     programTemplate.replace(
@@ -106,7 +105,6 @@ test("a file is corrected, previewed and created, then edited, and hostile texts
   await page.getByRole("button", { name: "Preview the file" }).click();
   await page.getByText("The text has 1 mistake. Nothing was written.").waitFor();
   await expectAccessible(page);
-  await takeScreenshots(page, "new-programme-mistakes");
   await page.getByLabel("Text", { exact: true }).fill(text);
   await page.getByRole("button", { name: "Preview this text" }).click();
   await page.getByText("Nothing is written yet.").waitFor();
@@ -123,17 +121,14 @@ test("a file is corrected, previewed and created, then edited, and hostile texts
       expect.not.stringMatching(/^1$/),
       0,
     ]);
-    await takeScreenshots(page, part.replaceAll("/", "-"));
   }
   await page.goto(`${origin}${setUp}/forms/1`);
   await page.getByText("Another field").first().click();
   await page.getByLabel("Label").nth(5).fill(`Team ${hostile}`);
   await expectAccessible(page);
-  await takeScreenshots(page, "set-up-form");
   await page.getByRole("button", { name: "Preview the changes" }).click();
   await page.getByText("gets version 2").waitFor();
   await expectAccessible(page);
-  await takeScreenshots(page, "set-up-changes");
   await page.getByRole("button", { name: "Apply the changes" }).click();
   await page.getByText("The set-up is changed.").waitFor();
   expect(await page.locator("main img, main script").count()).toBe(0);
@@ -152,8 +147,8 @@ test("last year's programme is copied, and its dates move with the opening date"
   await page.getByLabel("Year").fill("2028");
   await page.getByLabel("Opening date").fill("2028-01-10");
   await page.getByRole("button", { name: "Preview", exact: true }).click();
-  await page.getByText("2028-01-10 00:00 UTC to").waitFor();
-  await takeScreenshots(page, "new-programme-preview");
+  await page.getByText("2028-01-10 00:00 UTC to").first().waitFor();
+  await takeScreenshots(page, "console-new-programme", { fullPage: false });
   await page.getByRole("button", { name: "Create the programme" }).click();
   await page.getByText("The programme is made.").waitFor();
   await page.goto(`${origin}/programmes`);

@@ -17,7 +17,7 @@ export function addAdminRoutes(app: PeopleApp, people: PeopleServices, admin: Ad
   const { embedded } = admin;
   if (!embedded) return;
   addAuditRoutes(app, people, embedded, admin);
-  addSetUpRoutes(app, { people, loadEditor: embedded.loadSetUpEditor, recordAct: embedded.recordAct }, admin.clock);
+  addSetUpRoutes(app, { people, loadEditor: embedded.loadSetUpEditor, read: embedded.read }, admin.clock);
   addWebhookRoutes(app, people, { ...embedded, clock: admin.clock });
   addMailRoutes(app, people, embedded);
   addExportRoutes(app, people, embedded);

@@ -8,8 +8,7 @@ import {
 } from "../../../pages/console/set-up/new-program.ts";
 import type { PageContext, PeopleApp } from "../../people/browser-request.ts";
 import { readForm } from "../../people/forms.ts";
-import { requireRole } from "../person-page.ts";
-import { addSetUpChecks, answerText, readTextForm, type SetUpServices } from "./set-up-text.ts";
+import { addSetUpChecks, answerText, readTextForm, requireOwner, type SetUpServices } from "./set-up-text.ts";
 
 const newTarget = { target: {}, path: newProgramPath } as const;
 
@@ -36,12 +35,12 @@ export function addNewProgramRoutes(app: PeopleApp, services: SetUpServices, clo
 
   app.get(
     newProgramPath,
-    requireRole(people, ["owner"], (context, user) => show(context, user, createBlank(context.req.query("like")))),
+    requireOwner(services, (context, user) => show(context, user, createBlank(context.req.query("like")))),
   );
 
   app.post(
     `${newProgramPath}/like`,
-    requireRole(people, ["owner"], async (context, user) => {
+    requireOwner(services, async (context, user) => {
       const form = await readForm(context, ["like", "name", "year", "opensOn"]);
       const settings = Settings.safeParse(form);
       if (!settings.success) {
@@ -59,7 +58,7 @@ export function addNewProgramRoutes(app: PeopleApp, services: SetUpServices, clo
   ] as const) {
     app.post(
       `${newProgramPath}/${name}`,
-      requireRole(people, ["owner"], async (context, user) => {
+      requireOwner(services, async (context, user) => {
         const form = await readTextForm(context, field);
         if (!form) return show(context, user, createBlank(), "Choose a file of UTF-8 text that is not empty.");
         return answerText(services, context, user, { ...newTarget, text: form.text, dryRun });

@@ -4,7 +4,6 @@ import type { Mistake, ProgramSetUp } from "../../../contract/set-up/set-up-plan
 import { formatSetUpPath } from "../../../pages/console/set-up/overview.ts";
 import { renderPartPage, renderStalePage } from "../../../pages/console/set-up/part.ts";
 import type { PageContext, PeopleApp } from "../../people/browser-request.ts";
-import { requireRole } from "../person-page.ts";
 import {
   openProgramPart,
   openRoundPart,
@@ -14,7 +13,7 @@ import {
   type PartPlace,
   type SentPart,
 } from "./parts.ts";
-import { applyText, openSetUp, type SetUpServices, setUpPath, showPlan } from "./set-up-text.ts";
+import { applyText, openSetUp, requireOwner, type SetUpServices, setUpPath, showPlan } from "./set-up-text.ts";
 
 type OpenPart = (setUp: ProgramSetUp, place: PartPlace, trackPlace: PartPlace) => Part | undefined;
 
@@ -29,18 +28,17 @@ const parts: Readonly<Record<string, OpenPart>> = {
 
 /** Adds the pages on which owners edit the parts of a programme. Each form leads to a preview. */
 export function addPartRoutes(app: PeopleApp, services: SetUpServices): void {
-  const { people } = services;
   for (const [path, openPart] of Object.entries(parts)) {
     app.get(
       `${setUpPath}/${path}`,
-      requireRole(people, ["owner"], async (context, user) => {
+      requireOwner(services, async (context, user) => {
         const { setUp } = await openSetUp(services, context, user);
         return showPart(context, user, setUp, requirePart(context, setUp, openPart));
       }),
     );
     app.post(
       `${setUpPath}/${path}`,
-      requireRole(people, ["owner"], async (context, user) => answerPart(services, context, user, openPart)),
+      requireOwner(services, async (context, user) => answerPart(services, context, user, openPart)),
     );
   }
 }

@@ -1,11 +1,17 @@
 import type { Clock } from "../../../lib/clock.ts";
 import { formatSetUpPath, renderSetUpPage } from "../../../pages/console/set-up/overview.ts";
 import type { PeopleApp } from "../../people/browser-request.ts";
-import type { EmbeddedAdmin } from "../admin-services.ts";
-import { requireRole } from "../person-page.ts";
 import { addNewProgramRoutes } from "./new-program-routes.ts";
 import { addPartRoutes } from "./part-routes.ts";
-import { addSetUpChecks, answerText, openSetUp, readTextForm, type SetUpServices, setUpPath } from "./set-up-text.ts";
+import {
+  addSetUpChecks,
+  answerText,
+  openSetUp,
+  readTextForm,
+  requireOwner,
+  type SetUpServices,
+  setUpPath,
+} from "./set-up-text.ts";
 
 /** What the page says after a change. */
 const outcomes: Readonly<Record<string, string>> = {
@@ -15,19 +21,15 @@ const outcomes: Readonly<Record<string, string>> = {
 };
 
 /** Adds the pages on which owners make programmes and change their set-up. */
-export function addSetUpRoutes(
-  app: PeopleApp,
-  services: SetUpServices & Pick<EmbeddedAdmin, "recordAct">,
-  clock: Clock,
-): void {
-  const { people, loadEditor, recordAct } = services;
+export function addSetUpRoutes(app: PeopleApp, services: SetUpServices, clock: Clock): void {
+  const { people, loadEditor } = services;
   addNewProgramRoutes(app, services, clock);
   addSetUpChecks(app, people, setUpPath);
   addPartRoutes(app, services);
 
   app.get(
     setUpPath,
-    requireRole(people, ["owner"], async (context, user) => {
+    requireOwner(services, async (context, user) => {
       const { editor, setUp } = await openSetUp(services, context, user);
       const text = await editor.exportText(user.businessId, setUp.programId, false);
       const done = outcomes[context.req.query("done") ?? ""];
@@ -37,17 +39,20 @@ export function addSetUpRoutes(
 
   app.get(
     `${setUpPath}/programme.yaml`,
-    requireRole(people, ["owner"], async (context, user) => {
-      const programId = context.req.param("programId") ?? "";
-      // The addresses of reviewers are sensitive.
-      const text = await (await loadEditor()).exportText(user.businessId, programId, user.seesSensitive);
-      await recordAct(user, "program.exported", programId);
-      const disposition = 'attachment; filename="programme.yaml"';
-      return context.body(text, 200, {
-        "content-type": "application/yaml; charset=utf-8",
-        "content-disposition": disposition,
-      });
-    }),
+    requireOwner(
+      services,
+      async (context, user) => {
+        const programId = context.req.param("programId") ?? "";
+        // The addresses of reviewers are sensitive.
+        const text = await (await loadEditor()).exportText(user.businessId, programId, user.seesSensitive);
+        const disposition = 'attachment; filename="programme.yaml"';
+        return context.body(text, 200, {
+          "content-type": "application/yaml; charset=utf-8",
+          "content-disposition": disposition,
+        });
+      },
+      "program.exported",
+    ),
   );
 
   for (const [name, field, dryRun] of [
@@ -57,7 +62,7 @@ export function addSetUpRoutes(
   ] as const) {
     app.post(
       `${setUpPath}/${name}`,
-      requireRole(people, ["owner"], async (context, user) => {
+      requireOwner(services, async (context, user) => {
         const { setUp } = await openSetUp(services, context, user);
         const { programId, config } = setUp;
         const path = formatSetUpPath(programId);

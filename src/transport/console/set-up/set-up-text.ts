@@ -5,10 +5,12 @@ import type { SetUpPlan } from "../../../contract/set-up/set-up-plan.ts";
 import type { SetUpEditor, SetUpTarget } from "../../../imports/set-up.ts";
 import { formatSetUpPath } from "../../../pages/console/set-up/overview.ts";
 import { renderPreviewPage } from "../../../pages/console/set-up/preview.ts";
-import type { PageContext, PeopleApp, PeopleServices } from "../../people/browser-request.ts";
+import type { PageContext, PeopleApp, PeopleServices, PersonHandler } from "../../people/browser-request.ts";
 import { addPageHeaders } from "../../people/page-headers.ts";
 import { requireSameOrigin } from "../../people/require-same-origin.ts";
-import { toAuthor } from "../person-page.ts";
+import type { PageReadRule, ReadForPage } from "../admin-services.ts";
+import { describeReading } from "../page-reader.ts";
+import { requireRole, toAuthor } from "../person-page.ts";
 
 /** A form with a text of the greatest size, whose line breaks a browser may double. */
 export const maxSetUpFormBytes = 2 * configLimits.fileBytes;
@@ -18,15 +20,47 @@ export interface SetUpServices {
   readonly people: PeopleServices;
   /** Loads the part that reads and applies texts, on first use. */
   readonly loadEditor: () => Promise<SetUpEditor>;
+  readonly read: ReadForPage;
+}
+
+const scopes = ["programs:read", "tracks:read", "rounds:read", "schemas:read", "rubrics:read"] as const;
+
+/**
+ * Returns a route's handler for owners: who decides on forms decides what is asked of people, and who sees the answers.
+ * Each request counts against the person's rate, and is in the audit.
+ */
+export function requireOwner(
+  { people, read }: SetUpServices,
+  answer: PersonHandler,
+  audit: PageReadRule["audit"] = "program.set_up_read",
+) {
+  return requireRole(people, ["owner"], (context, user) => {
+    const entityId = context.req.param("programId");
+    const rule = { audit, scopes, ...(entityId === undefined ? {} : { entityId }) };
+    return read(describeReading(context, user), rule, () => answer(context, user));
+  });
 }
 
 /** Adds the checks of the forms below a path. */
 export function addSetUpChecks(app: PeopleApp, people: PeopleServices, path: string): void {
   const limitBody = bodyLimit({
     maxSize: maxSetUpFormBytes,
-    onError: (context) => context.text(`The form is larger than ${maxSetUpFormBytes} bytes.`, 413),
+    async onError(context) {
+      await discard(context.req.raw.body);
+      return context.text(`The form is larger than ${maxSetUpFormBytes} bytes. Choose a smaller file.`, 413);
+    },
   });
   app.use(`${path}/*`, addPageHeaders, requireSameOrigin(people), limitBody);
+}
+
+/** Reads a body that is too large, within bounds: a browser shows an answer only once it has sent the form. */
+async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
+  if (!body || body.locked) return;
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > 10 * maxSetUpFormBytes) return;
+  }
 }
 
 /** The path of an existing programme's set-up. */
