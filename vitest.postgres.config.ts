@@ -5,11 +5,14 @@ const { projects: _, ...test } = shared.test ?? {};
 
 /** Folders whose tests depend on the database; here they use PostgreSQL instead of SQLite. `replicas` always does. */
 const suites = [
+  "approvals",
   "blobs",
+  "browser",
   "crash",
   "demo",
   "exports",
   "identity",
+  "imports",
   "mail",
   "matrix",
   "model",

@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { invite, password } from "../identity/browser-session.ts";
 import { TestApp } from "../identity/test-app.ts";
 import { openPeopleGateway } from "../support/servers/people-gateway.ts";
-import { openTestServer } from "../support/servers/test-server.ts";
 import { acceptInvitation, expectAccessible, launchBrowser, openPage, takeScreenshots } from "./browser.ts";
+import { openDemoServer } from "./demo-server.ts";
 
 /** Listens where an installed app does, and returns the first address that a browser opens there. */
 async function listenForAnswer() {
@@ -20,13 +20,8 @@ async function listenForAnswer() {
 }
 
 test("a person signs in, allows an app that has nothing but the address, and ends it", async () => {
-  const [browser, { server, close }] = await Promise.all([launchBrowser(), openTestServer()]);
-  onTestFinished(async () => {
-    await browser.close();
-    await close();
-  });
-  await server.seed.program({ name: "Seen by the app" });
-  const origin = server.origin.replace("127.0.0.1", "localhost");
+  const { browser, server, origin, close } = await openDemoServer();
+  onTestFinished(close);
   const page = await openPage(browser);
   const secret = await invite(server, { email: "olga@example.org", role: "owner" });
   await acceptInvitation(page, `${origin}/join/${secret}`);
@@ -34,6 +29,7 @@ test("a person signs in, allows an app that has nothing but the address, and end
 
   const { redirectUrl, answered } = await listenForAnswer();
   const app = new TestApp({ redirectUrl });
+  app.clientMetadata.client_name = "Example Assistant";
   const client = await app.connect(origin, async (authorizationUrl) => {
     await page.goto(authorizationUrl.href);
     await page.fill("#email", "olga@example.org");
@@ -48,7 +44,8 @@ test("a person signs in, allows an app that has nothing but the address, and end
     return answered;
   });
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain("list_programs");
-  expect(JSON.stringify(await client.callTool({ name: "list_programs", arguments: {} }))).toContain("Seen by the app");
+  const listed = await client.callTool({ name: "list_programs", arguments: {} });
+  expect(JSON.stringify(listed)).toContain("Common Ground Fund 2026");
 
   await page.goto(`${origin}/connected-apps`);
   await expectAccessible(page);

@@ -45,7 +45,7 @@ test("an invited person sets up the account, adds a passkey and signs in with it
   await page.keyboard.press("Enter");
   await page.getByText("Test key, added").waitFor();
   await expectAccessible(page);
-  await takeScreenshots(page, "account");
+  await takeScreenshots(page, "people-account");
 
   await tabTo(page, "form[action='/sign-out'] button");
   await page.keyboard.press("Enter");

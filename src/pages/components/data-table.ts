@@ -18,27 +18,30 @@ export interface SortOrder {
   readonly descending: boolean;
 }
 
-/** Renders records as a table. Narrow screens scroll it, by keyboard too. */
+/**
+ * Renders records as a table, which scrolls if it is too wide, by keyboard too. The roles keep what it is when a style
+ * shows rows as blocks, and the labels name the columns there.
+ */
 export function renderTable({ caption, headings, rows, empty, sort }: DataTable) {
   if (rows.length === 0) return html`<p>${empty}</p>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-    <table>
+    <table role="table">
       <caption>
         ${caption}
       </caption>
-      <thead>
-        <tr>
+      <thead role="rowgroup">
+        <tr role="row">
           ${headings.map((heading, column) =>
-            sort ? renderSortHeading(heading, column, sort) : html`<th scope="col">${heading}</th>`,
+            sort ? renderSortHeading(heading, column, sort) : html`<th role="columnheader" scope="col">${heading}</th>`,
           )}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         ${rows.map(
           ([first, ...cells]) =>
-            html`<tr>
-              <th scope="row">${first}</th>
-              ${cells.map((cell) => html`<td>${cell}</td>`)}
+            html`<tr role="row">
+              <th role="rowheader" scope="row">${first}</th>
+              ${cells.map((cell, index) => html`<td role="cell" data-label="${headings[index + 1]}">${cell}</td>`)}
             </tr>`,
         )}
       </tbody>
@@ -48,7 +51,7 @@ export function renderTable({ caption, headings, rows, empty, sort }: DataTable)
 
 function renderSortHeading(heading: string, column: number, sort: SortOrder) {
   const direction = sort.descending ? "descending" : "ascending";
-  return html`<th scope="col" aria-sort="${sort.column === column ? direction : "none"}">
+  return html`<th role="columnheader" scope="col" aria-sort="${sort.column === column ? direction : "none"}">
     <button id="sort-${column}" class="sort" data-action="sort" value="${column}">${heading}</button>
   </th>`;
 }

@@ -40,7 +40,7 @@ export function renderAuditPage({ user, search, actors, entries, cursor, error }
         caption: "Audit entries",
         headings: ["Time", "Who", "Action", "Record", "Changes", "Reason"],
         rows: entries.map((entry) => [
-          formatMinute(entry.occurredAt),
+          html`<time>${formatMinute(entry.occurredAt)}</time>`,
           renderActor(entry, labels),
           renderAction(entry),
           renderRecord(entry),
@@ -109,13 +109,15 @@ function renderAction({ action, status, replayed }: AuditEntry) {
 
 function renderRecord({ entityId, entityType }: AuditEntry) {
   if (entityId === null) return entityType;
-  return html`<a href="/audit?${new URLSearchParams({ record: entityId })}">${entityId}</a>`;
+  // The ids of one time differ in their last characters.
+  const text = entityId.length > 20 ? `${entityId.slice(0, 4)}…${entityId.slice(-6)}` : entityId;
+  return html`<a class="id" href="/audit?${new URLSearchParams({ record: entityId })}" title="${entityId}">${text}</a>`;
 }
 
 function renderChanges({ changes }: AuditEntry) {
   if (changes.length === 0) return "";
   return html`<details>
-    <summary>${changes.map(({ path }) => path).join(", ")}</summary>
+    <summary>${describePaths(changes.map(({ path }) => path))}</summary>
     <dl>
       ${changes.map(
         (change) =>
@@ -126,6 +128,13 @@ function renderChanges({ changes }: AuditEntry) {
       )}
     </dl>
   </details>`;
+}
+
+const maxPaths = 2;
+
+function describePaths(paths: readonly string[]): string {
+  const more = paths.length - maxPaths;
+  return `${paths.slice(0, maxPaths).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 const maxValueChars = 500;
