@@ -17,7 +17,7 @@ async function findActors({ app, businessId }: TestServer) {
 }
 
 function countRows(text: string): number {
-  return [...text.matchAll(/<th scope="row">/g)].length;
+  return [...text.matchAll(/<th role="rowheader"/g)].length;
 }
 
 test("the audit shows what a token and a person changed, by name, and narrows to either", async ({ server }) => {

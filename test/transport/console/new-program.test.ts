@@ -87,7 +87,7 @@ describe("a new programme in the console", () => {
     expect(refused.text).toMatch(/The text has 2 mistakes\. Nothing was written\./);
     const line = text.split("\n").findIndex((each) => each.includes("soon")) + 1;
     expect(refused.text.replaceAll(/\s+/g, " ")).toMatch(
-      new RegExp(`<th scope="row">${line}</th>.*year: soon.*program.year`),
+      new RegExp(`<th role="rowheader" scope="row">${line}</th>.*year: soon.*program.year`),
     );
     expect(refused.text).not.toContain("Create the programme");
     expect((await browser.submit("/programmes/new/apply", { text })).status).toBe(422);
