@@ -40,6 +40,17 @@ expectSubmission(await call("get_submission", { submissionId }));
 expectSubmission((await inspect("resources/read", "--uri", submissionUri)).contents);
 const promptArgs = ["--prompt-name", "triage_new_submissions", "--prompt-args", `programId=${programId}`];
 expectPrompt(await inspect("prompts/get", ...promptArgs));
+/** Lists the tools with views. */
+async function listViews(...words) {
+  const options = ["--cli", "--method", "tools/list", "--app-info", ...words];
+  const lines = (await run(process.execPath, [script, ...options, ...server])).trim().split("\n");
+  return lines.map((line) => JSON.parse(line)).filter(({ hasApp }) => hasApp);
+}
+const views = await listViews("--advertise-apps");
+const shown = views.find(({ toolName }) => toolName === "get_review_progress");
+if (shown?.resourceUri !== "ui://programme/progress" || shown.resourceMimeType !== "text/html;profile=mcp-app")
+  throw new Error(`Views: ${JSON.stringify(views)}`);
+if ((await listViews()).length > 0) throw new Error("A client that does not show views gets them");
 const write = await confirmBySecondCall((input) => call("withdraw_submission", input));
 const subscription = "no: a run of it makes one request";
 report({ list: "yes", read: "yes", write, resource: "yes", prompt: "yes", subscription });
