@@ -155,7 +155,9 @@ function createAccountContext({
 
   /** Records the first refusal of a window, so that an attack does not fill the audit. */
   async function recordRefusal(email: string): Promise<void> {
-    if ((await attempts.count("refusal", email.trim().toLowerCase())) === undefined) await audit.recordRefusal(email);
+    const user = await users.findByEmail(email);
+    // Unknown addresses are not counted: an attacker has any number of them.
+    if (user && (await attempts.count("refusal", user.userId)) === undefined) await audit.recordRefusal(user);
   }
 }
 

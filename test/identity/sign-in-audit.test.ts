@@ -53,6 +53,10 @@ test("refused attempts are audited once in a window, and shown to people of the 
   const list = () => listEntries(server, "user.sign_in_refused");
   const refused = { actorType: "system", actorId: "sign_in", entityId: user?.userId, status: 429 };
   await expect.poll(list).toMatchObject([refused]);
+  // An address without an account leaves no more than the counts of its attempts.
+  const { database } = server.app.store.users;
+  const refusals = database.selectFrom("permits").select("tokenId").where("tokenId", "like", "sign-in:refusal:%");
+  expect(new Set((await refusals.execute()).map(({ tokenId }) => tokenId)).size).toBe(1);
   server.clock.advance(attemptWindowMinutes * 60_000 + 1);
   await attack("OLGA@example.org");
   await expect.poll(list).toMatchObject([refused, refused]);

@@ -1,3 +1,4 @@
+import type { User } from "../../contract/access/roles.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { createId } from "../../lib/ids.ts";
 import type { Store } from "../../store/port.ts";
@@ -19,8 +20,8 @@ export type SignInMethod = "password" | "passkey" | "provider";
 export interface SignInAudit {
   /** @param method - for a sign-in only */
   record(userId: string, action: SignInAction, method?: SignInMethod): Promise<void>;
-  /** Records that attempts to sign in to an account were refused. Does nothing for an unknown address. */
-  recordRefusal(email: string): Promise<void>;
+  /** Records that attempts to sign in to a person's account were refused. */
+  recordRefusal(user: User): Promise<void>;
 }
 
 export function createSignInAudit(store: Store, clock: Clock): SignInAudit {
@@ -36,9 +37,7 @@ export function createSignInAudit(store: Store, clock: Clock): SignInAudit {
       });
     },
 
-    async recordRefusal(email) {
-      const user = await store.users.findByEmail(email);
-      if (!user) return;
+    async recordRefusal(user) {
       // Nobody knows who made the attempts.
       const actor = { actorType: "system", actorId: "sign_in", tokenId: null, requestId: createId("req") } as const;
       const { businessId } = user;
