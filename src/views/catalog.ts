@@ -21,6 +21,27 @@ export interface ViewEntry {
   readonly calls: readonly ToolName[];
 }
 
+/** The tools whose questions and results the view of questions shows. */
+const askingTools: readonly ToolName[] = [
+  "eliminate_submission",
+  "withdraw_submission",
+  "reopen_submission",
+  "set_submission_state",
+  "update_submission",
+  "update_program",
+  "auto_assign_reviewers",
+  "bulk_assign_reviewers",
+  "reassign_assignment",
+  "delete_assignment",
+  "merge_person",
+  "remove_person_external_ref",
+  "invite_reviewer",
+  "release_feedback",
+  "send_bulk_email",
+  "create_export",
+  "run_batch",
+];
+
 export const views: readonly ViewEntry[] = [
   {
     name: "progress",
@@ -49,6 +70,13 @@ export const views: readonly ViewEntry[] = [
     description: "Who changed what, as a timeline.",
     shows: ["get_history"],
     calls: ["get_history"],
+  },
+  {
+    name: "question",
+    title: "Question",
+    description: "What a call would change, lose and affect, before a person approves or declines it.",
+    shows: askingTools,
+    calls: askingTools,
   },
 ];
 

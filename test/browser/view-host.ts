@@ -33,6 +33,9 @@ const hostPolicy =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; media-src 'self' data:; connect-src 'none'";
 const hostAddress = "http://host.example/";
 
+/** What a host can do that supports all that views use. */
+const fullCapabilities = { serverTools: {}, serverResources: {}, openLinks: {}, updateModelContext: {} };
+
 let script: Promise<string> | undefined;
 
 async function bundlePage(): Promise<string> {
@@ -58,7 +61,7 @@ export async function openView(
   browser: Browser,
   server: TestServer,
   token: string,
-  { tool, input, context = { theme: "light" }, capabilities = { serverTools: {}, openLinks: {} }, width }: ViewOptions,
+  { tool, input, context = { theme: "light" }, capabilities = fullCapabilities, width }: ViewOptions,
 ): Promise<OpenedView> {
   const client = await connectViewClient(server, token);
   const { tools } = await client.listTools();
@@ -82,6 +85,7 @@ export async function openView(
     if (!metaOf(params.name)?.visibility.includes("app")) throw new Error(`Views may not call ${params.name}`);
     return client.callTool(params);
   });
+  await page.exposeFunction("readServer", (uri: string) => client.readResource({ uri }));
   await page.exposeFunction("record", (kind: string, details: unknown) => void events.push({ kind, details }));
   script ??= bundlePage();
   const body = `<!doctype html><html lang="en"><head><title>Host</title><meta http-equiv="Content-Security-Policy" content="${hostPolicy}"></head><body style="margin: 0"><script>${await script}</script></body></html>`;

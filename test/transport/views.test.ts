@@ -40,7 +40,7 @@ describe.each(ways)("a client of %s", (...way) => {
     const metaOf = (name: string) => tools.find((tool) => tool.name === name)?._meta;
     const view = { resourceUri: "ui://programme/progress", visibility: ["model", "app"] };
     expect(metaOf("get_review_progress")).toEqual({ ui: view });
-    expect(metaOf("eliminate_submission")).toEqual({ ui: { visibility: ["model"] } });
+    expect(metaOf("screen_submission")).toEqual({ ui: { visibility: ["model"] } });
     const { resources } = await client.listResources();
     for (const each of views) {
       const uri = getViewUri(each);

@@ -4,3 +4,18 @@
  */
 export const confirmationModes = ["ask", "human", "off"] as const;
 export type ConfirmationMode = (typeof confirmationModes)[number];
+
+/** The beginnings of a question's lines by which pages and views put them apart. */
+export const questionMarks = {
+  reason: "Reason: ",
+  cleared: "Cleared: ",
+  dated: "Set to the time of the call: ",
+  replaced: "Replaced: ",
+  wayBack: "Way back: ",
+  irrevocable: "This cannot be undone",
+  sameBatch: "In the same batch: ",
+  refused: "Refused in any case: ",
+} as const;
+
+/** The words of a line about lost reviews. */
+export const lostReviews = "unfinished reviews are lost";

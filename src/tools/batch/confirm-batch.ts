@@ -1,4 +1,5 @@
 import type { Scope } from "../../contract/access/scopes.ts";
+import { questionMarks } from "../../contract/definition/confirmation.ts";
 import { Problem, problem, validationProblem } from "../../contract/errors.ts";
 import type { Answer, ConsumedNonce, Failure } from "../../upstream/port.ts";
 import { createWritePreview, findWording, listApproverScopes, type WritePreview } from "../confirmation/confirm.ts";
@@ -76,8 +77,8 @@ export function createBatchQuestion(total: number, { previews, refused }: BatchP
   const text = [
     `Make ${formatCount(previews.length, "change")} (${counts.join(", ")})?`,
     ...previews.map(({ position, text }) => `${position}. ${text.replaceAll("\n", "\n   ")}`),
-    ...(others > 0 ? [`In the same batch: ${formatCount(others, "call")} without need of an agreement`] : []),
-    ...(refused.length > 0 ? [`Refused in any case: ${refused.join(", ")}`] : []),
+    ...(others > 0 ? [`${questionMarks.sameBatch}${formatCount(others, "call")} without need of an agreement`] : []),
+    ...(refused.length > 0 ? [`${questionMarks.refused}${refused.join(", ")}`] : []),
   ].join("\n");
   if (text.length <= maxQuestionChars) return text;
   const message = `The question would have ${text.length} characters. Split the batch`;

@@ -150,7 +150,7 @@ async function readApproval(
   if (decided || !approval) return decided ?? { ok: false, problem: problem("confirmation_invalid") };
   const { approvalId, question: text, choices: fields, expiresAt } = approval;
   const page = { approvalId, url: await session.confirmation.getApprovalUrl(approvalId) };
-  return createPendingQuestion(session, { text, fields, token, expiresAt, approval: page });
+  return createPendingQuestion(session, context, { tool: call.tool, text, fields, token, expiresAt, approval: page });
 }
 
 async function askForConfirmation(
@@ -215,9 +215,12 @@ export async function requestAgreement(
   if (confirmation.mode === "human" && !showsForm && !approvals)
     return { ok: false, problem: problem("confirmation_unavailable") };
   telemetry.note("confirmation", "asked");
+  const { tool } = call;
   const signer = createSigner(confirmation, call);
-  if (!approvals)
-    return createQuestion(session, context, { ...draft, ...createConfirmationToken(confirmation, signer, digests) });
+  if (!approvals) {
+    const signed = createConfirmationToken(confirmation, signer, digests);
+    return createQuestion(session, context, { ...draft, ...signed, tool });
+  }
   const approval = await requestApproval(session, context, approvals, call, draft);
   const signed = createConfirmationToken(confirmation, signer, digests, approval);
   if (wait) {
@@ -226,7 +229,7 @@ export async function requestAgreement(
   }
   const { approvalId } = approval;
   const page = { approvalId, url: await confirmation.getApprovalUrl(approvalId) };
-  return createQuestion(session, context, { ...draft, ...signed, approval: page });
+  return createQuestion(session, context, { ...draft, ...signed, tool, approval: page });
 }
 
 function listFields(dryRunResult: DryRunResult): QuestionDraft["fields"] {

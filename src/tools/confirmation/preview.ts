@@ -1,4 +1,5 @@
 import { type Privacy, shouldHideContacts } from "../../contract/access/privacy.ts";
+import { lostReviews, questionMarks } from "../../contract/definition/confirmation.ts";
 import type { DryRunResult } from "../../upstream/port.ts";
 import type { ToolSession } from "../session.ts";
 import { describePlannedConflicts } from "../writes/assignment-conflicts.ts";
@@ -27,7 +28,9 @@ export async function createPreview(
   const { reason } = input;
   const lines = [
     `${wording}?`,
-    ...(typeof reason === "string" && reason !== "" ? [`Reason: ${quoteUntrusted(reason, maxTextChars)}`] : []),
+    ...(typeof reason === "string" && reason !== ""
+      ? [`${questionMarks.reason}${quoteUntrusted(reason, maxTextChars)}`]
+      : []),
     ...selected,
     ...describeStateChanges(dryRunResult),
     ...(await describeFieldChanges(session, call)),
@@ -88,9 +91,7 @@ class Preview {
     const lines = endedRows.map(
       ({ id, before }) => `${this.#named(before?.["reviewerId"] ?? id)} (${before?.["status"]})`,
     );
-    return [
-      `${formatCount(endedRows.length, "review assignment")} end, unfinished reviews are lost: ${formatList(lines)}`,
-    ];
+    return [`${formatCount(endedRows.length, "review assignment")} end, ${lostReviews}: ${formatList(lines)}`];
   }
 
   /** Describes assignments: who gets what, each reviewer's load, who is left out and why. */

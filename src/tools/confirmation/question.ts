@@ -43,6 +43,7 @@ export interface QuestionText {
 
 /** A question before it is put into the form that a client can show. */
 export interface QuestionDraft extends Pick<QuestionText, "text" | "fields"> {
+  readonly tool: string;
   readonly token: string;
   readonly expiresAt: string;
   /** The page on which a signed-in person decides, if that is how the question is answered. */
@@ -104,7 +105,7 @@ export function createQuestion(session: ToolSession, context: ToolContext, draft
     const inputRequests = { [responseKey]: inputRequired.elicitUrl({ message: text, url: approval.url }) };
     return { question: inputRequired({ inputRequests, requestState: token }) };
   }
-  if (approval || !canShowForm(session, context)) return createPendingQuestion(session, draft);
+  if (approval || !canShowForm(session, context)) return createPendingQuestion(session, context, draft);
   const requestedSchema = {
     type: "object" as const,
     properties: {
@@ -120,10 +121,14 @@ export function createQuestion(session: ToolSession, context: ToolContext, draft
 
 /** Creates the question as a result with its token. */
 export function createPendingQuestion(
-  { settings }: ToolSession,
-  { text, token, expiresAt, approval }: QuestionDraft,
+  session: ToolSession,
+  context: ToolContext,
+  { text, token, tool, expiresAt, approval }: QuestionDraft,
 ): Question {
-  return { question: createQuestionResult(settings.results, { question: text, token, expiresAt, ...approval }) };
+  // A view cannot know which of the tools that it shows was called.
+  const forViews = session.showsViews(context) ? { tool } : {};
+  const pending = { question: text, token, expiresAt, ...approval, ...forViews };
+  return { question: createQuestionResult(session.settings.results, pending) };
 }
 
 /** Reads the reply to a form; `undefined` if none was shown. */

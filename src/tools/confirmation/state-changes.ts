@@ -1,3 +1,4 @@
+import { questionMarks } from "../../contract/definition/confirmation.ts";
 import type { CallName } from "../../contract/index.ts";
 import { SubmissionState } from "../../contract/submissions.ts";
 import { listLifecycleSteps } from "../../domain/lifecycle.ts";
@@ -48,14 +49,14 @@ function listStateFields(before: Row, after: Row): string[] {
   const replacesReason =
     Boolean(before["stateReason"]) && names.includes("stateReason") && after["stateReason"] !== null;
   return [
-    ...(cleared.length > 0 ? [`Cleared: ${cleared.join(", ")}`] : []),
-    ...(dated.length > 0 ? [`Set to the time of the call: ${dated.join(", ")}`] : []),
-    ...(replacesReason ? [`Replaced: the reason for ${before["state"]}`] : []),
+    ...(cleared.length > 0 ? [`${questionMarks.cleared}${cleared.join(", ")}`] : []),
+    ...(dated.length > 0 ? [`${questionMarks.dated}${dated.join(", ")}`] : []),
+    ...(replacesReason ? [`${questionMarks.replaced}the reason for ${before["state"]}`] : []),
   ];
 }
 
-const irrevocable = "This cannot be undone";
-const deletion = "Way back: delete_assignment, for each assignment";
+const { irrevocable, wayBack } = questionMarks;
+const deletion = `${wayBack}delete_assignment, for each assignment`;
 
 /** What undoes a call of an operation without a state machine. */
 const waysBack: Partial<Record<CallName, string>> = {
@@ -63,9 +64,9 @@ const waysBack: Partial<Record<CallName, string>> = {
   release_feedback: irrevocable,
   send_bulk_email: irrevocable,
   invite_reviewer: `${irrevocable}: no tool removes a reviewer`,
-  remove_person_external_ref: "Way back: add_person_external_ref",
-  delete_assignment: "Way back: bulk_assign_reviewers assigns again, but lost reviews do not return",
-  reassign_assignment: "Way back: reassign_assignment to the former reviewer, but lost reviews do not return",
+  remove_person_external_ref: `${wayBack}add_person_external_ref`,
+  delete_assignment: `${wayBack}bulk_assign_reviewers assigns again, but lost reviews do not return`,
+  reassign_assignment: `${wayBack}reassign_assignment to the former reviewer, but lost reviews do not return`,
   bulk_assign_reviewers: deletion,
   auto_assign_reviewers: deletion,
   create_export: "This changes no other record",
@@ -87,7 +88,7 @@ export function describeWayBack(operation: CallName, dryRunResult: DryRunResult)
     ),
   ].map((route) => {
     if (route === undefined) return irrevocable;
-    return `Way back: ${describeSteps(route)}${endsReviews ? ". The ended assignments do not return" : ""}`;
+    return `${wayBack}${describeSteps(route)}${endsReviews ? ". The ended assignments do not return" : ""}`;
   });
 }
 

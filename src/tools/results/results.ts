@@ -39,6 +39,8 @@ export interface PendingConfirmation {
   /** The approval that has to be given first, and the page where a signed-in person gives it. */
   readonly approvalId?: string;
   readonly url?: string;
+  /** The tool that asks, for views. */
+  readonly tool?: string;
 }
 
 const pendingNote =

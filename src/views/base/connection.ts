@@ -1,4 +1,4 @@
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
 import type {
   LATEST_PROTOCOL_VERSION,
   McpUiHostContext,
@@ -24,6 +24,10 @@ export interface ViewHost extends Pick<McpUiInitializeResult, "hostCapabilities"
   callTool(name: string, args: Values): Promise<CallToolResult>;
   /** Asks the host to open an address in the person's browser. */
   openLink(url: string): Promise<unknown>;
+  /** Reads a JSON resource of the server. */
+  readResource<Content>(uri: string): Promise<Content>;
+  /** Adds text to what the model knows, if the host supports that. */
+  updateModelContext(content: CallToolResult["content"]): Promise<unknown>;
   reportHeight(height: number): void;
 }
 
@@ -82,6 +86,13 @@ export async function connectToHost(name: string, events: HostEvents): Promise<V
     hostContext,
     callTool: (tool, args) => request("tools/call", { name: tool, arguments: args }),
     openLink: (url) => request("ui/open-link", { url }),
+    async readResource(uri) {
+      const { contents } = await request<ReadResourceResult>("resources/read", { uri });
+      const [content] = contents;
+      return JSON.parse(content && "text" in content ? content.text : "null");
+    },
+    updateModelContext: async (content) =>
+      hostCapabilities.updateModelContext && request("ui/update-model-context", { content }),
     reportHeight: (height) => post({ method: "ui/notifications/size-changed", params: { height } }),
   };
 }

@@ -1,22 +1,43 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { Values } from "./connection.ts";
 
 /** A question that the server asks before it does anything. */
 export interface PendingQuestion {
   readonly question: string;
   readonly token: string;
   readonly expiresAt: string;
+  /** The tool that asks. */
+  readonly tool?: string;
+  readonly approvalId?: string;
   /** The page where a signed-in person decides. Without it, the call's repetition with the token decides. */
   readonly url?: string;
+}
+
+/** A tool call that the server asks about. */
+export interface AskedCall {
+  readonly tool: string;
+  readonly args: Values;
+  /** What a view that made the call does with the answer after the question. Without it, the view shows the answer. */
+  readonly onAnswer?: ((answer: ToolAnswer<never>) => void | Promise<void>) | undefined;
+}
+
+export interface AskedQuestion {
+  readonly kind: "question";
+  readonly confirmation: PendingQuestion;
+  readonly call: AskedCall;
 }
 
 /** What a tool has answered. */
 export type ToolAnswer<Data> =
   | { readonly kind: "data"; readonly data: Data; readonly notes: readonly string[] }
-  | { readonly kind: "question"; readonly confirmation: PendingQuestion }
+  | AskedQuestion
   | { readonly kind: "refusal"; readonly message: string; readonly next: string | undefined };
 
-/** Reads the result of a tool. */
-export function readToolResult<Data>(result: CallToolResult): ToolAnswer<Data> {
+/**
+ * Reads the result of a tool.
+ * @param call - the call; its tool may be unknown, unless the view made it
+ */
+export function readToolResult<Data>(result: CallToolResult, call: Partial<AskedCall>): ToolAnswer<Data> {
   const { structuredContent, isError, content = [] } = result;
   if (isError || structuredContent === undefined) return readRefusal(content.find(({ type }) => type === "text"));
   const {
@@ -28,7 +49,10 @@ export function readToolResult<Data>(result: CallToolResult): ToolAnswer<Data> {
     readonly notes?: readonly string[];
     readonly confirmation?: PendingQuestion;
   };
-  if (confirmation) return { kind: "question", confirmation };
+  if (confirmation) {
+    const { tool = confirmation.tool ?? "", args = {}, onAnswer } = call;
+    return { kind: "question", confirmation, call: { tool, args, onAnswer } };
+  }
   return { kind: "data", data: data as Data, notes };
 }
 

@@ -1,8 +1,10 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { html } from "hono/html";
 import { renderNotice } from "../../pages/components/notice.ts";
+import { listenForActions } from "./actions.ts";
 import { connectToHost, type Values, type ViewHost } from "./connection.ts";
-import { readToolResult, type ToolAnswer } from "./result.ts";
+import { QuestionPanel } from "./question.ts";
+import { type AskedCall, type AskedQuestion, readToolResult, type ToolAnswer } from "./result.ts";
 import { applyHostContext } from "./theme.ts";
 
 export type Markup = ReturnType<typeof html>;
@@ -23,8 +25,11 @@ export interface Controls<Data, State> extends Drawing<Data, State> {
   readonly value: string;
   /** Changes the state, and draws the view again. */
   setState(change: Partial<State>): void;
-  /** Calls a tool of the server, with the caller's rights. */
-  callTool<Answer>(name: string, args: Values): Promise<ToolAnswer<Answer>>;
+  /**
+   * Calls a tool of the server, with the caller's rights.
+   * @param onAnswer - what follows the answer if the call asks first, and `show` shows the question
+   */
+  callTool<Answer>(name: string, args: Values, onAnswer?: AskedCall["onAnswer"]): Promise<ToolAnswer<Answer>>;
   /** Shows another result in place of the first. */
   show(answer: ToolAnswer<Data>): void;
   openLink(url: string): Promise<unknown>;
@@ -41,8 +46,8 @@ export interface ViewDefinition<Data, State extends object> {
    * element with an id keeps the focus when the view is drawn again.
    */
   readonly actions?: Readonly<Record<string, (controls: Controls<Data, State>) => void | Promise<void>>>;
-  /** Renders a question that the tool asks in place of an answer. */
-  renderQuestion?(answer: Extract<ToolAnswer<Data>, { kind: "question" }>): Markup;
+  /** Renders what a question's text does not show of the call that it is about. */
+  renderQuestionDetails?(args: Values): Markup;
 }
 
 /** Shows a view in its document, and connects it to the host. */
@@ -61,45 +66,57 @@ export async function startView<Data, State extends object>(definition: ViewDefi
 
   function draw(): void {
     if (!answer) return;
-    replaceContent(content, renderAnswer(definition, answer, state, callsTools()));
+    replaceContent(
+      content,
+      answer.kind === "question"
+        ? panel.render(answer, definition.renderQuestionDetails?.(answer.call.args) ?? "")
+        : renderAnswer(definition, answer, state, callsTools()),
+    );
     content.ariaBusy = "false";
+    // The question's button still works if the approval cannot be read.
+    void panel.follow().catch(() => undefined);
   }
 
   function show(shown: ToolAnswer<Data>): void {
     answer = shown;
+    panel.start(shown);
     announce("");
     draw();
   }
 
-  function act(event: Event): void {
-    const element = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-action]") : null;
-    const action = definition.actions?.[element?.dataset["action"] ?? ""];
-    if (!element || !action || answer?.kind === "refusal" || isChangedByClick(element, event)) return;
+  const panel = new QuestionPanel({ getHost: () => host, draw, show, announce });
+
+  async function act(action: string, value: string): Promise<void> {
+    if (!answer || answer.kind === "refusal") return;
+    if (answer.kind === "question") return panel.perform(action, value);
     const controls: Controls<Data, State> = {
-      data: (answer?.kind === "data" ? answer.data : undefined) as Data,
+      data: answer.data,
       state,
       callsTools: callsTools(),
       input,
-      value: element instanceof HTMLElement && "value" in element ? String(element.value) : "",
+      value,
       setState(change) {
         state = { ...state, ...change };
         draw();
       },
-      callTool: async (name, args) => readToolResult(await (host as ViewHost).callTool(name, args)),
+      callTool: async (tool, args, onAnswer) =>
+        readToolResult(await (host as ViewHost).callTool(tool, args), { tool, args, onAnswer }),
       show,
       openLink: (url) => (host as ViewHost).openLink(url),
       announce,
     };
-    void Promise.resolve(action(controls)).catch((error: unknown) => announce(describeError(error)));
+    await definition.actions?.[action]?.(controls);
   }
 
-  content.addEventListener("click", act);
-  content.addEventListener("change", act);
+  listenForActions(
+    content,
+    (action, value) => void act(action, value).catch((error: unknown) => announce(describeError(error))),
+  );
   host = await connectToHost(definition.name, {
     onInput: (args) => {
       input = args;
     },
-    onResult: (result: CallToolResult) => show(readToolResult<Data>(result)),
+    onResult: (result: CallToolResult) => show(readToolResult<Data>(result, { args: input })),
     onCancelled: () => announce("The call was cancelled."),
     onContext: applyHostContext,
     onTeardown: () => observer.disconnect(),
@@ -112,7 +129,7 @@ export async function startView<Data, State extends object>(definition: ViewDefi
 
 function renderAnswer<Data, State extends object>(
   definition: ViewDefinition<Data, State>,
-  answer: ToolAnswer<Data>,
+  answer: Exclude<ToolAnswer<Data>, AskedQuestion>,
   state: State,
   callsTools: boolean,
 ): Markup {
@@ -120,8 +137,6 @@ function renderAnswer<Data, State extends object>(
     const { message, next } = answer;
     return html`${renderNotice(message, "error")}${next ? html`<p class="hint">${next}</p>` : ""}`;
   }
-  if (answer.kind === "question")
-    return definition.renderQuestion?.(answer) ?? renderNotice(answer.confirmation.question, "done");
   try {
     return definition.render({ data: answer.data, state, callsTools });
   } catch {
@@ -137,11 +152,6 @@ function replaceContent(content: HTMLElement, markup: Markup): void {
   content.innerHTML = String(markup);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   if (focused) document.getElementById(focused)?.focus();
-}
-
-/** Returns whether the event is the click on a field, which acts when its value has changed. */
-function isChangedByClick(element: HTMLElement, event: Event): boolean {
-  return event.type === "click" && element.matches("select, input");
 }
 
 /** Reports the document's height to the host whenever it changes. */

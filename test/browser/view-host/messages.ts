@@ -1,4 +1,4 @@
-import type { CallToolRequest, CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolRequest, CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
 import type { McpUiHostCapabilities, McpUiHostContext } from "@modelcontextprotocol/ext-apps";
 
 /** What the page is asked to show. */
@@ -14,6 +14,7 @@ export interface ShownView {
 export interface HostPage {
   /** Passes a call to the server. */
   callServer(params: CallToolRequest["params"]): Promise<CallToolResult>;
+  readServer(uri: string): Promise<ReadResourceResult>;
   record(kind: string, details: unknown): Promise<void>;
   showView(view: ShownView): Promise<void>;
   changeContext(context: McpUiHostContext): Promise<void>;

@@ -14,6 +14,11 @@ page.showView = async ({ document: source, input, result, context, capabilities 
   const view = frame.contentWindow as Window;
   const bridge = new AppBridge(null, { name: "test-host", version: "1.0.0" }, capabilities, { hostContext: context });
   bridge.oncalltool = (params) => page.callServer(params);
+  bridge.onreadresource = ({ uri }) => page.readServer(uri);
+  bridge.onupdatemodelcontext = async ({ content }) => {
+    await page.record("context", content);
+    return {};
+  };
   bridge.onopenlink = async (params) => {
     await page.record("link", params);
     return {};
