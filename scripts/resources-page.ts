@@ -31,6 +31,18 @@ A resource's text is JSON: \`{"notes"?, "data", "page"?, "next"?}\`. \`next\` is
 
 ## Subscriptions
 
+\`\`\`mermaid
+sequenceDiagram
+  participant Client as client
+  participant Server as programme-mcp
+  participant Other as another client or process
+  Client->>Server: subscribes to programme://submissions/{id}
+  Other->>Server: changes the submission
+  Server-->>Client: the URI has changed
+  Client->>Server: reads the URI
+  Server-->>Client: the record, within the scopes of now
+\`\`\`
+
 Subscribers receive a notification within one second of a change, whether a tool, the REST interface or another process on the same database made it. Clients of 2026-07-28 use \`subscriptions/listen\`. Older clients use \`resources/subscribe\` over stdio or in a session over HTTP. A session over HTTP receives notifications on its latest stream, in any process. When it opens a stream, it receives the changes that it missed.
 
 Clients can subscribe to any URI of the table, with any arguments except those that identify a person. A list changes when a record that it may show changes. A sum or count changes when what it counts changes. If the server cannot decide whether an argument still matches, it sends the notification, and the client reads the resource again. A notification contains only the subscribed URI.

@@ -13,6 +13,13 @@ export async function scalingPage(): Promise<string> {
 
 One process on a SQLite file is the default, and is enough for a long time. This page gives its limits, explains the move to PostgreSQL and to several processes and the cost of each, and describes how the tables can be distributed over several servers.
 
+\`\`\`mermaid
+flowchart LR
+  one["one process,<br>SQLite file"] -- "writes of many organisations<br>at once" --> postgres["one process,<br>PostgreSQL"]
+  postgres -- "no pause for an upgrade,<br>more than one machine" --> several["several processes,<br>PostgreSQL"]
+  several -- "one server is full" --> distributed["tables distributed<br>by organisation"]
+\`\`\`
+
 ${figures}
 ${leaving}
 ${moving}
