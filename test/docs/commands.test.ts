@@ -94,13 +94,13 @@ describe("a command line of this program", () => {
     }
   });
 
-  test("is in the README's table", async () => {
+  test("is in the table of the overview", async () => {
     const program = await buildProgram();
     const named = program
       .createHelp()
       .visibleCommands(program)
       .map((command) => command.name());
-    const rows = pageAt("README.md")
+    const rows = pageAt("docs/overview.md")
       .text.split("\n")
       .filter((line) => line.startsWith("| `"));
     const documented = rows.flatMap((row) =>

@@ -20,9 +20,9 @@ describe("a block of JSON", () => {
   });
 });
 
-test("settings in the README are those that `config` prints", async () => {
+test("settings in the first steps are those that `config` prints", async () => {
   const home = await openHome();
-  const shown = pageAt("README.md")
+  const shown = pageAt("docs/getting-started.md")
     .blocks.filter(({ language }) => language === "json")
     .map(({ text }) => JSON.parse(text) as { mcpServers?: Record<string, Entry> })
     .flatMap(({ mcpServers = {} }) => Object.values(mcpServers));

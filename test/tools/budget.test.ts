@@ -75,9 +75,9 @@ test("schemas have neither combinators nor type unions that hosts refuse, and ar
   }
 });
 
-test("the README says what all tools cost, to the nearest 500 tokens", () => {
+test("the overview says what all tools cost, to the nearest 500 tokens", () => {
   const costs = listToolCosts(loadConfig({}));
   const tokens = Math.round(sum(costs.map((cost) => cost.tokens)) / 500) * 500;
-  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
-  expect(readme).toContain(`**All tools in about ${tokens.toLocaleString("en")} tokens**`);
+  const overview = readFileSync(join(import.meta.dirname, "../../docs/overview.md"), "utf8");
+  expect(overview).toContain(`**All tools in about ${tokens.toLocaleString("en")} tokens**`);
 });
