@@ -43,13 +43,15 @@ function renderSvg(blocks: readonly DrawnBlock[]): string {
 <style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d7dde4; white-space: pre }
 .call text { fill: #7cc4ff } .question text { fill: #ffc66d } .yes text { fill: #8fd694 } .command text { fill: #fff }
+@media not (prefers-reduced-motion: reduce) {
 g { animation-duration: ${seconds}s; animation-timing-function: step-end; animation-iteration-count: infinite }
+}
 .screen { animation-name: scroll }
-@media (prefers-reduced-motion: reduce) { g { animation: none !important } }
 @keyframes scroll { ${blocks.map(renderPosition).join(" ")} }
 ${blocks.map(renderAppearance).join("")}</style>
 <rect width="100%" height="100%" rx="8" fill="#14202b"/>
 <svg x="20" y="20" width="${width - 40}" height="${rows * lineHeight}">
+<title>The terminal</title>
 <g class="screen">
 ${blocks.map(renderBlock).join("\n")}
 </g>
