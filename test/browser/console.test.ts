@@ -64,6 +64,10 @@ test("people look through the programmes, whose hostile texts do nothing", async
   await page.locator("svg").first().waitFor();
   await expectAccessible(page);
   await takeScreenshots(page, "console-scores", { fullPage: false });
+  await page.getByRole("link", { name: "Set-up" }).click();
+  await page.getByRole("heading", { name: "Tracks and rounds" }).waitFor();
+  expect(await page.locator("main script, main img").count()).toBe(0);
+  await expectAccessible(page);
   expect(foreign).toEqual([]);
   await page.context().close();
 });

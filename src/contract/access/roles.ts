@@ -3,7 +3,7 @@ import { personal } from "../definition/field-annotations.ts";
 import { Id, Timestamp } from "../definition/fields.ts";
 import { ordinaryScopes, readScopes, type Scope, sensitiveScope } from "./scopes.ts";
 
-/** Roles of people who sign in. Only an owner manages access: people, tokens, connected apps and webhooks. */
+/** Roles of people who sign in. Only an owner manages access (people, tokens, connected apps, webhooks) and the set-up of programmes. */
 export const roles = ["owner", "staff", "viewer"] as const;
 export type Role = (typeof roles)[number];
 

@@ -21,6 +21,22 @@ export interface ShownConfig {
   readonly editPath?: string;
 }
 
+/** Renders the settings of a programme that matter to everyone. */
+export function renderSettings({
+  description,
+  lifecycleStatus = "draft",
+  startDate,
+  endDate,
+}: ProgramConfig["program"]) {
+  return html`${description ? html`<p>${description}</p>` : ""}
+    <dl class="facts">
+      <dt>State</dt>
+      <dd>${formatCode(lifecycleStatus)}</dd>
+      <dt>Dates</dt>
+      <dd>${formatSpan(startDate, endDate)}</dd>
+    </dl>`;
+}
+
 /** Renders everything that a programme consists of before its first application. */
 export function renderConfig(shown: ShownConfig) {
   const { tracks, forms, rubrics, personFields, reviewers } = shown.config;

@@ -1,10 +1,9 @@
 import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { ProgramSetUp } from "../../../contract/set-up/set-up-plan.ts";
-import { formatCode, formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { programsPath, renderProgramPage } from "../programs.ts";
-import { renderConfig } from "./config.ts";
+import { renderConfig, renderSettings } from "./config.ts";
 import { newProgramPath, renderFileInput } from "./new-program.ts";
 import { renderFormUses, renderText } from "./preview.ts";
 
@@ -23,7 +22,7 @@ export function formatSetUpPath(programId: string): string {
 /** Renders what a programme consists of, with the ways to change it. */
 export function renderSetUpPage({ user, setUp, text, done }: SetUpPage) {
   const { programId, config, revision, formUses } = setUp;
-  const { name, year, description, lifecycleStatus = "draft", startDate, endDate } = config.program;
+  const { name, year } = config.program;
   const path = formatSetUpPath(programId);
   return renderProgramPage(
     user,
@@ -31,16 +30,8 @@ export function renderSetUpPage({ user, setUp, text, done }: SetUpPage) {
     "/set-up",
     html`${done ? renderNotice(done, "done") : ""}
       <p>Each change is shown to you before it is made. Other people and agents see it at once.</p>
-      <h2>Programme</h2>
-      ${description ? html`<p>${description}</p>` : ""}
-      <dl class="facts">
-        <dt>Year</dt>
-        <dd>${year}</dd>
-        <dt>State</dt>
-        <dd>${formatCode(lifecycleStatus)}</dd>
-        <dt>Dates</dt>
-        <dd>${formatMinute(startDate) || "–"} to ${formatMinute(endDate) || "–"}</dd>
-      </dl>
+      <h2>Programme of ${year}</h2>
+      ${renderSettings(config.program)}
       <p><a href="${path}/program">Edit the programme</a></p>
       ${renderConfig({ config, editPath: path })} ${renderFormUses(formUses)}
       <h2>As a file</h2>

@@ -6,7 +6,7 @@ import { formatCode, formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
 import { programsPath } from "../programs.ts";
-import { renderConfig } from "./config.ts";
+import { renderConfig, renderSettings } from "./config.ts";
 
 export interface PreviewPage {
   readonly user: User;
@@ -65,15 +65,8 @@ function renderProblems({ mistakes, refusal, isStale, text }: SetUpPlan) {
 }
 
 function renderNew({ config, items }: SetUpOutcome, path: string, text: string) {
-  const { description, startDate, endDate, lifecycleStatus = "draft" } = config.program;
   return html`<p>Nothing is written yet. This is what will be created.</p>
-    ${description ? html`<p>${description}</p>` : ""}
-    <dl class="facts">
-      <dt>State</dt>
-      <dd>${formatCode(lifecycleStatus)}</dd>
-      <dt>Dates</dt>
-      <dd>${formatMinute(startDate) || "–"} to ${formatMinute(endDate) || "–"}</dd>
-    </dl>
+    ${renderSettings(config.program)}
     ${renderConfig({ config, items })}
     <form method="post" action="${path}/apply" enctype="multipart/form-data">
       <input type="hidden" name="text" value="${text}" />

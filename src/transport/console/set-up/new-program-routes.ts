@@ -8,7 +8,7 @@ import {
 } from "../../../pages/console/set-up/new-program.ts";
 import type { PageContext, PeopleApp } from "../../people/browser-request.ts";
 import { readForm } from "../../people/forms.ts";
-import { addSetUpChecks, answerText, readTextForm, requireOwner, type SetUpServices } from "./set-up-text.ts";
+import { addSetUpChecks, addTextRoutes, answerText, requireOwner, type SetUpServices } from "./set-up-text.ts";
 
 const newTarget = { target: {}, path: newProgramPath } as const;
 
@@ -51,18 +51,8 @@ export function addNewProgramRoutes(app: PeopleApp, services: SetUpServices, clo
     }),
   );
 
-  for (const [name, field, dryRun] of [
-    ["file", "file", true],
-    ["preview", "text", true],
-    ["apply", "text", false],
-  ] as const) {
-    app.post(
-      `${newProgramPath}/${name}`,
-      requireOwner(services, async (context, user) => {
-        const form = await readTextForm(context, field);
-        if (!form) return show(context, user, createBlank(), "Choose a file of UTF-8 text that is not empty.");
-        return answerText(services, context, user, { ...newTarget, text: form.text, dryRun });
-      }),
-    );
-  }
+  addTextRoutes(app, services, newProgramPath, async (context, user, form, dryRun) => {
+    if (!form) return show(context, user, createBlank(), "Choose a file of UTF-8 text that is not empty.");
+    return answerText(services, context, user, { ...newTarget, text: form.text, dryRun });
+  });
 }

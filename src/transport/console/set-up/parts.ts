@@ -187,7 +187,7 @@ function parseItems(form: SentForm, { inputs, newInputs, stored }: ItemInputs): 
     const prefix = `item.${index}.`;
     const before = stored[index];
     const values = parseInputs(before ? inputs : [...inputs, ...newInputs], form, before ?? {}, prefix);
-    const position = Number(form[`${prefix}position`]);
+    const position = Number(form[`${prefix}position`]) || index + 1;
     items.push({ ...values, position, removed: form[`${prefix}removed`] === "yes" });
   }
   return items;

@@ -5,9 +5,9 @@ import { addNewProgramRoutes } from "./new-program-routes.ts";
 import { addPartRoutes } from "./part-routes.ts";
 import {
   addSetUpChecks,
+  addTextRoutes,
   answerText,
   openSetUp,
-  readTextForm,
   requireOwner,
   type SetUpServices,
   setUpPath,
@@ -55,23 +55,12 @@ export function addSetUpRoutes(app: PeopleApp, services: SetUpServices, clock: C
     ),
   );
 
-  for (const [name, field, dryRun] of [
-    ["file", "file", true],
-    ["preview", "text", true],
-    ["apply", "text", false],
-  ] as const) {
-    app.post(
-      `${setUpPath}/${name}`,
-      requireOwner(services, async (context, user) => {
-        const { setUp } = await openSetUp(services, context, user);
-        const { programId, config } = setUp;
-        const path = formatSetUpPath(programId);
-        const form = await readTextForm(context, field);
-        if (!form) return context.redirect(`${path}?done=unread`, 303);
-        const { text, revision } = form;
-        const target = { programId, revision };
-        return answerText(services, context, user, { target, path, program: config.program.name, text, dryRun });
-      }),
-    );
-  }
+  addTextRoutes(app, services, setUpPath, async (context, user, form, dryRun) => {
+    const { programId, config } = (await openSetUp(services, context, user)).setUp;
+    const path = formatSetUpPath(programId);
+    if (!form) return context.redirect(`${path}?done=unread`, 303);
+    const { text, revision } = form;
+    const target = { programId, revision };
+    return answerText(services, context, user, { target, path, program: config.program.name, text, dryRun });
+  });
 }

@@ -73,13 +73,13 @@ export async function openSetUp({ loadEditor }: SetUpServices, context: PageCont
 }
 
 /** The texts of a form, of which one may be a file. */
-export interface TextForm {
+interface TextForm {
   readonly text: string;
   readonly revision: string;
 }
 
 /** Reads the text of a form, or of its file. Undefined if it is not UTF-8, or there is no file. */
-export async function readTextForm(context: PageContext, name: "text" | "file"): Promise<TextForm | undefined> {
+async function readTextForm(context: PageContext, name: "text" | "file"): Promise<TextForm | undefined> {
   const { [name]: given, revision } = await context.req.parseBody();
   const text = typeof given === "string" ? given : await decodeFile(given);
   if (!text) return undefined;
@@ -95,6 +95,22 @@ async function decodeFile(file: unknown): Promise<string | undefined> {
     if (error instanceof TypeError) return undefined;
     throw error;
   }
+}
+
+type AnswerText = (context: PageContext, user: User, form: TextForm | undefined, dryRun: boolean) => Promise<Response>;
+
+/** Adds the forms that send a text below a path: a file or a text to preview, and a text to apply. */
+export function addTextRoutes(app: PeopleApp, services: SetUpServices, path: string, answer: AnswerText): void {
+  const add = (name: string, field: "text" | "file", dryRun: boolean) =>
+    app.post(
+      `${path}/${name}`,
+      requireOwner(services, async (context, user) =>
+        answer(context, user, await readTextForm(context, field), dryRun),
+      ),
+    );
+  add("file", "file", true);
+  add("preview", "text", true);
+  add("apply", "text", false);
 }
 
 /** What a text is for. */
