@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Tool } from "@modelcontextprotocol/server";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import type { Candidate } from "./candidates.ts";
+import { connectHttp, connectStdio, type RpcClient } from "./rpc.ts";
+
+/** What is measured of each candidate. Times are medians in milliseconds, memory is resident MiB. */
+export interface Figures {
+  readonly startMs: number;
+  readonly listTokens: number;
+  readonly idleMiB: number;
+  readonly readMs: number;
+  readonly pageMs: number;
+  readonly readsPerSecond: number;
+  readonly afterMiB: number;
+  /** Undefined for a candidate that cannot serve a client over HTTP. */
+  readonly httpReadsPerSecond: number | undefined;
+  readonly httpAfterMiB: number | undefined;
+}
+
+export interface Calls {
+  readonly submissionId: string;
+  readonly programId: string;
+  /** A text that each answer has to contain. */
+  readonly title: string;
+}
+
+const inFlight = 16;
+const starts = 7;
+/** Short rounds in turn, so that other load on the machine affects all candidates alike. */
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 20);
+const warmUps = 5;
+
+const children: ChildProcess[] = [];
+
+export async function stopAll(): Promise<void> {
+  const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+  await Promise.all(running.map((child) => child.kill("SIGKILL") && once(child, "close")));
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["pipe", "pipe", process.env["BENCH_STDERR"] ? "inherit" : "ignore"],
+  });
+  children.push(child);
+  return child;
+}
+
+interface Subject {
+  readonly candidate: Candidate;
+  readonly stdio: RpcClient;
+  readonly stdioPid: number | undefined;
+  readonly http: { readonly client: RpcClient; readonly pid: number | undefined } | undefined;
+  readonly startMs: number[];
+  readonly readMs: number[];
+  readonly pageMs: number[];
+  readonly readsPerSecond: number[];
+  readonly httpReadsPerSecond: number[];
+  listTokens: number;
+  idleMiB: number;
+}
+
+/** Measures all candidates in turn. A candidate that gives a wrong answer ends the run. */
+export async function measure(candidates: readonly Candidate[], calls: Calls, token: string) {
+  const subjects: Subject[] = [];
+  for (const [index, candidate] of candidates.entries()) subjects.push(await open(candidate, 47_810 + index, token));
+  for (let turn = 0; turn < starts; turn += 1) {
+    for (const { candidate, startMs } of subjects) startMs.push(await measureStart(candidate));
+  }
+  for (let round = -warmUps; round < rounds; round += 1) {
+    for (const subject of subjects) {
+      const figures = await measureRound(subject, calls);
+      if (round < 0) continue;
+      subject.readMs.push(...figures.readMs);
+      subject.pageMs.push(...figures.pageMs);
+      subject.readsPerSecond.push(figures.readsPerSecond);
+      if (figures.httpReadsPerSecond !== undefined) subject.httpReadsPerSecond.push(figures.httpReadsPerSecond);
+    }
+  }
+  return new Map(subjects.map((subject) => [subject.candidate, summarize(subject)]));
+}
+
+async function open(candidate: Candidate, port: number, token: string): Promise<Subject> {
+  const stdioChild = start(candidate.stdio, candidate.env);
+  const stdio = await connectStdio(stdioChild);
+  const list = JSON.parse(await stdio.ask("tools/list", {})) as { result: { tools: readonly Tool[] } };
+  const idleMiB = readMemoryMiB(stdioChild.pid);
+  const http = candidate.http && (await openHttp(candidate, candidate.http(port), port, token));
+  return {
+    candidate,
+    stdio,
+    stdioPid: stdioChild.pid,
+    http,
+    listTokens: countListTokens(list.result.tools),
+    idleMiB,
+    startMs: [],
+    readMs: [],
+    pageMs: [],
+    readsPerSecond: [],
+    httpReadsPerSecond: [],
+  };
+}
+
+/** Counts what hosts send to their models of each tool. */
+function countListTokens(tools: readonly Tool[]): number {
+  const shown = tools.map(({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema }));
+  return countTokens(JSON.stringify(shown));
+}
+
+async function openHttp({ name, env }: Candidate, args: readonly string[], port: number, token: string) {
+  const { pid } = start(args, env);
+  const client = await retry(() => connectHttp(`http://127.0.0.1:${port}/mcp`, token, inFlight), name);
+  return { client, pid };
+}
+
+async function retry<R>(work: () => Promise<R>, name: string): Promise<R> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const result = await work().catch(() => undefined);
+    if (result !== undefined) return result;
+    await delay(100);
+  }
+  throw new Error(`${name} does not answer over HTTP`);
+}
+
+/** Measures the time from the start of the process until it has listed its tools. */
+async function measureStart({ stdio, env }: Candidate): Promise<number> {
+  const startedAtMs = performance.now();
+  const client = await connectStdio(start(stdio, env));
+  await client.ask("tools/list", {});
+  const elapsedMs = performance.now() - startedAtMs;
+  await client.close();
+  return elapsedMs;
+}
+
+async function measureRound({ candidate, stdio, http }: Subject, { submissionId, programId, title }: Calls) {
+  const { name, tools } = candidate;
+  const read = { name: tools.read, arguments: { submissionId } };
+  const page = { name: tools.list, arguments: { programId, limit: 50 } };
+  const call = async (client: RpcClient, params: object) => {
+    const text = await client.ask("tools/call", params);
+    if (!text.includes(title)) throw new Error(`${name} answers ${text.slice(0, 500)}`);
+  };
+  return {
+    readMs: await measureTimes(50, () => call(stdio, read)),
+    pageMs: await measureTimes(10, () => call(stdio, page)),
+    readsPerSecond: await measureRate(() => call(stdio, read)),
+    httpReadsPerSecond: http && (await measureRate(() => call(http.client, read))),
+  };
+}
+
+async function measureTimes(count: number, work: () => Promise<void>): Promise<number[]> {
+  const timesMs: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const startedAtMs = performance.now();
+    await work();
+    timesMs.push(performance.now() - startedAtMs);
+  }
+  return timesMs;
+}
+
+/** Returns the calls that are answered in a second, with 16 in flight. */
+async function measureRate(work: () => Promise<void>): Promise<number> {
+  const calls = 250;
+  let left = calls;
+  const startedAtMs = performance.now();
+  const runCalls = async () => {
+    while (left-- > 0) await work();
+  };
+  await Promise.all(Array.from({ length: inFlight }, runCalls));
+  return (calls * 1_000) / (performance.now() - startedAtMs);
+}
+
+function summarize({ stdioPid, http, listTokens, idleMiB, ...lists }: Subject): Figures {
+  return {
+    startMs: findMedian(lists.startMs),
+    listTokens,
+    idleMiB,
+    readMs: findMedian(lists.readMs),
+    pageMs: findMedian(lists.pageMs),
+    readsPerSecond: findMedian(lists.readsPerSecond),
+    afterMiB: readMemoryMiB(stdioPid),
+    httpReadsPerSecond: http && findMedian(lists.httpReadsPerSecond),
+    httpAfterMiB: http && readMemoryMiB(http.pid),
+  };
+}
+
+function findMedian(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function readMemoryMiB(pid: number | undefined): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
+}

@@ -1,0 +1,112 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { formatNumber, renderBarChart } from "./chart.ts";
+import type { Figures } from "./measure.ts";
+
+export interface Results {
+  /** The day, as `YYYY-MM-DD`. */
+  readonly measuredAt: string;
+  readonly node: string;
+  readonly machine: string;
+  readonly candidates: readonly ({ readonly name: string; readonly isPeer: boolean } & Figures)[];
+}
+
+interface Row {
+  readonly figure: keyof Figures;
+  readonly title: string;
+  readonly unit: string;
+  readonly meaning: string;
+}
+
+const rows: readonly Row[] = [
+  {
+    figure: "readMs",
+    title: "Read of a record over stdio",
+    unit: "ms",
+    meaning: "what an agent waits for one call",
+  },
+  {
+    figure: "pageMs",
+    title: "Page of 50 records over stdio",
+    unit: "ms",
+    meaning: "what an agent waits for a list",
+  },
+  {
+    figure: "readsPerSecond",
+    title: "Reads a second over stdio, 16 in flight",
+    unit: "/s",
+    meaning: "how fast a client with parallel calls gets on",
+  },
+  {
+    figure: "httpReadsPerSecond",
+    title: "Reads a second over HTTP, 16 in flight",
+    unit: "/s",
+    meaning: "how many agents one process serves",
+  },
+  {
+    figure: "startMs",
+    title: "Start of the process until its tools are listed",
+    unit: "ms",
+    meaning: "what a host waits when it opens",
+  },
+  {
+    figure: "listTokens",
+    title: "Size of the list of tools",
+    unit: "tokens",
+    meaning: "what the list takes of a model's context",
+  },
+  { figure: "idleMiB", title: "Memory after the start", unit: "MiB", meaning: "what it costs to keep it open" },
+  {
+    figure: "afterMiB",
+    title: "Memory after the calls over stdio",
+    unit: "MiB",
+    meaning: "what it costs on a desktop in use",
+  },
+  {
+    figure: "httpAfterMiB",
+    title: "Memory after the calls over HTTP",
+    unit: "MiB",
+    meaning: "what it costs on a server in use",
+  },
+];
+
+const docs = new URL("../../docs/", import.meta.url);
+
+/** Writes `docs/benchmarks.md` with its charts. */
+export function writePage(results: Results): void {
+  const charts = new URL("images/benchmarks/", docs);
+  mkdirSync(charts, { recursive: true });
+  for (const { figure, title, unit } of rows) {
+    const bars = results.candidates.flatMap(({ name, isPeer, ...each }) => {
+      const value = each[figure];
+      return value === undefined ? [] : [{ label: name, value, isOurs: !isPeer }];
+    });
+    writeFileSync(new URL(`${figure}.svg`, charts), renderBarChart(title, unit, bars));
+  }
+  writeFileSync(new URL("benchmarks.md", docs), renderPage(results));
+}
+
+function renderPage({ measuredAt, node, machine, candidates }: Results): string {
+  const header = ["", ...candidates.map(({ name }) => name), "means"];
+  const lines = rows.map(({ figure, title, unit, meaning }) => {
+    const values = candidates.map(({ [figure]: value }) => (value === undefined ? "–" : formatNumber(value)));
+    return [`${title} (${unit})`, ...values, meaning];
+  });
+  const toRow = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const pictures = rows.map(({ figure, title }) => `![${title}](images/benchmarks/${figure}.svg)`);
+  return `# Benchmarks
+
+<!-- Written by npm run bench. -->
+
+\`npm run bench\` compares the program with other servers that give the same interface to agents: \`openapi-mcp-generator\`, \`@ivotoby/openapi-mcp-server\` and \`fastmcp\`. They get the OpenAPI document of the same service. All servers run with their default settings, and take turns in short rounds of one run. Clients speak revision 2025-11-25, because the peers do not support the newer one.
+
+The program does more in each call than its peers: it checks arguments and answers, hides contact details, limits rates and keeps an audit. *Remote* calls the same service as the peers do. *Embedded* has the service in its own process.
+
+Two peers have no figures over HTTP. The server of \`openapi-mcp-generator\` ends with an error at a client's second request. \`@ivotoby/openapi-mcp-server\` does not answer requests in their responses, as streamable HTTP demands.
+
+Measured on ${measuredAt} with Node ${node}, on ${machine}. Times are medians.
+
+${[toRow(header), toRow(header.map(() => "---")), ...lines.map(toRow)].join("\n")}
+
+${pictures.join("\n\n")}
+`;
+}

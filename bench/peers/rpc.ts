@@ -1,0 +1,75 @@
+/** Clients with minimal cost for revision 2025-11-25, which all peers support. */
+import type { ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { Pool } from "undici";
+
+export interface RpcClient {
+  /** Sends a request. Returns the text of its answer. */
+  ask(method: string, params: object): Promise<string>;
+  close(): Promise<void>;
+}
+
+const initialize = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "bench", version: "1.0.0" },
+};
+
+/** Connects over a process's stdin and stdout. */
+export async function connectStdio(child: ChildProcess): Promise<RpcClient> {
+  const { stdin, stdout } = child;
+  if (!stdin || !stdout) throw new Error("The process has no pipes");
+  const waiting = new Map<number, (line: string) => void>();
+  let lastId = 0;
+  createInterface({ input: stdout }).on("line", (line) => {
+    const id = Number(/"id":\s*(\d+)/.exec(line.slice(0, 60) + line.slice(-60))?.[1]);
+    waiting.get(id)?.(line);
+    waiting.delete(id);
+  });
+  const client: RpcClient = {
+    ask(method, params) {
+      lastId += 1;
+      const { promise, resolve } = Promise.withResolvers<string>();
+      waiting.set(lastId, resolve);
+      stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params })}\n`);
+      return promise;
+    },
+    async close() {
+      child.kill();
+    },
+  };
+  await client.ask("initialize", initialize);
+  stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+  return client;
+}
+
+/** Connects over streamable HTTP, in a session if the server opens one. */
+export async function connectHttp(address: string, token: string, connections: number): Promise<RpcClient> {
+  const { origin, pathname } = new URL(address);
+  const pool = new Pool(origin, { connections });
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    authorization: `Bearer ${token}`,
+    "mcp-protocol-version": initialize.protocolVersion,
+  };
+  let lastId = 0;
+  const post = async (message: object) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+    const answer = await pool.request({ method: "POST", path: pathname, headers, body });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`${address} answers ${answer.statusCode}: ${text.slice(0, 200)}`);
+    const sessionId = answer.headers["mcp-session-id"];
+    if (typeof sessionId === "string") headers["mcp-session-id"] = sessionId;
+    return text;
+  };
+  await post({ id: "initialize", method: "initialize", params: initialize });
+  await post({ method: "notifications/initialized" });
+  return {
+    ask(method, params) {
+      lastId += 1;
+      return post({ id: lastId, method, params });
+    },
+    close: () => pool.close(),
+  };
+}
