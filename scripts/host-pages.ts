@@ -36,7 +36,7 @@ ${signIn.language ? `\`\`\`${language}\n${text}\n\`\`\`` : text}
 | [prompts](../resources.md#prompts) | ${facts.prompts} | [skills](../skills.md), or ask in your own words |
 | questions to a person (elicitation) | ${facts.elicitation} | ${renderQuestion(facts)} |
 | roots | ${facts.roots} | this server needs none |
-| views (MCP Apps) | ${facts.apps} | results are text |
+| [views](../views.md) (MCP Apps) | ${facts.apps} | results are text |
 
 “Not stated” means that its documentation does not say.
 

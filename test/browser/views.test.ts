@@ -112,6 +112,16 @@ test("scores are sorted by a column, shown with their distribution, and two subm
   await page.context().close();
 });
 
+test("a view fits a narrow host, and wide parts scroll by themselves", async () => {
+  const options = { tool: "get_score_table", input: { programId }, width: 360 };
+  const opened = await openView(browser, server, await server.token(), options);
+  const heading = await opened.view.getByRole("heading", { name: "Scores: " }).boundingBox();
+  expect(heading?.height).toBeLessThan(100);
+  expect(await opened.page.frames()[1]?.evaluate("document.documentElement.scrollWidth")).toBe(360);
+  await expectViewAccessible(opened);
+  await opened.page.context().close();
+});
+
 test("a submission is shown with its answers, and its history as a timeline that is completed on request", async () => {
   const submission = await server.app.store
     .reader(server.businessId)

@@ -110,9 +110,11 @@ export function renderScoreChart(round: ScoredRound) {
   const toX = (score: number) => Math.round(barStart + (Math.max(score, 0) / highest) * barWidth);
   const label = `Mean scores of the ${rows.length} best submissions of ${formatRoundName(round)}. The table below has the numbers.`;
   return html`<figure class="chart">
-    <svg viewBox="0 0 760 ${rows.length * rowHeight}" role="img" aria-label="${label}">
-      ${rows.map((row, index) => renderBar(row, index * rowHeight, toX))}
-    </svg>
+    <div class="scroll" role="region" aria-label="Chart of ${formatRoundName(round)}" tabindex="0">
+      <svg viewBox="0 0 760 ${rows.length * rowHeight}" role="img" aria-label="${label}">
+        ${rows.map((row, index) => renderBar(row, index * rowHeight, toX))}
+      </svg>
+    </div>
     <figcaption>Bars are mean scores; lines reach from the lowest to the highest review.</figcaption>
   </figure>`;
 }
