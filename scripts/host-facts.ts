@@ -1,6 +1,6 @@
 import type { HostName } from "../src/commands/hosts/hosts.ts";
 
-type Support = "yes" | "no" | "not stated";
+type Support = "yes" | "no";
 
 /** What a host's own documentation says, directly or as {@link comparison} reports it, in the month of {@link checked}. */
 export interface HostFacts {
@@ -8,11 +8,12 @@ export interface HostFacts {
   readonly label: string;
   /** Its name for `programme-mcp config`. Hosts on the web have none. */
   readonly config?: HostName;
-  readonly resources: Support;
-  readonly prompts: Support;
-  readonly elicitation: Support;
-  readonly roots: Support;
-  readonly apps: Support;
+  /** Features of the protocol. Undefined where nothing says. */
+  readonly resources?: Support;
+  readonly prompts?: Support;
+  readonly elicitation?: Support;
+  readonly roots?: Support;
+  readonly apps?: Support;
   /** How a person connects it by signing in: a block of settings, or steps. */
   readonly signIn: { readonly language?: "json" | "toml" | "text"; readonly text: string };
   readonly limits: readonly string[];
@@ -35,8 +36,6 @@ export const hostFacts: readonly HostFacts[] = [
     label: "claude.ai",
     resources: "yes",
     prompts: "yes",
-    elicitation: "not stated",
-    roots: "not stated",
     apps: "yes",
     signIn: {
       text: `1. Open *Settings → Connectors*, and choose *Add custom connector*.\n2. Enter the address, \`${address}\`.\n3. Choose *Connect*, sign in, and choose what Claude may do.`,
@@ -52,9 +51,7 @@ export const hostFacts: readonly HostFacts[] = [
     file: "chatgpt",
     label: "ChatGPT",
     resources: "no",
-    prompts: "not stated",
     elicitation: "yes",
-    roots: "not stated",
     apps: "yes",
     signIn: {
       text: `1. In ChatGPT on the web, open *Plugins*, and choose *Add custom MCP server*.\n2. Enter a name and the address, \`${address}\`. Choose *OAuth*.\n3. Choose *Create as a plugin*, sign in, and choose what ChatGPT may do.`,
@@ -72,8 +69,6 @@ export const hostFacts: readonly HostFacts[] = [
     config: "claude-desktop",
     resources: "yes",
     prompts: "yes",
-    elicitation: "not stated",
-    roots: "not stated",
     apps: "yes",
     signIn: {
       text: "Add the server as a connector of your account, as for [claude.ai](claude-ai.md). It then works in Claude Desktop too.",
@@ -93,7 +88,6 @@ export const hostFacts: readonly HostFacts[] = [
     prompts: "yes",
     elicitation: "yes",
     roots: "yes",
-    apps: "not stated",
     signIn: {
       text: `Add the server without a token, and sign in with \`/mcp\` in a session:\n\n\`\`\`text\nclaude mcp add --transport http programme ${address}\n\`\`\``,
     },
@@ -122,7 +116,6 @@ export const hostFacts: readonly HostFacts[] = [
     prompts: "yes",
     elicitation: "yes",
     roots: "yes",
-    apps: "not stated",
     signIn: json({ mcpServers: { programme: { url: address } } }),
     limits: [
       "It warns of many tools of all servers together. `config` writes the mode `jobs`.",
@@ -134,11 +127,8 @@ export const hostFacts: readonly HostFacts[] = [
     file: "zed",
     label: "Zed",
     config: "zed",
-    resources: "not stated",
     prompts: "yes",
     elicitation: "no",
-    roots: "not stated",
-    apps: "not stated",
     signIn: json({ context_servers: { programme: { url: address } } }),
     limits: ["It cannot refer to an environment variable: a token is in the settings file."],
     source: "https://zed.dev/docs/ai/mcp",
@@ -149,9 +139,6 @@ export const hostFacts: readonly HostFacts[] = [
     config: "windsurf",
     resources: "yes",
     prompts: "yes",
-    elicitation: "not stated",
-    roots: "not stated",
-    apps: "not stated",
     signIn: json({ mcpServers: { programme: { serverUrl: address } } }),
     limits: ["Cascade uses at most 100 tools of all servers together. `config` writes the mode `jobs`."],
     source: "https://docs.windsurf.com/windsurf/cascade/mcp",
@@ -160,11 +147,8 @@ export const hostFacts: readonly HostFacts[] = [
     file: "codex",
     label: "Codex",
     config: "codex",
-    resources: "not stated",
     prompts: "no",
     elicitation: "yes",
-    roots: "not stated",
-    apps: "not stated",
     signIn: {
       text: `Add the server without a token, and sign in:\n\n\`\`\`text\ncodex mcp add programme --url ${address}\ncodex mcp login programme\n\`\`\``,
     },
@@ -177,9 +161,6 @@ export const hostFacts: readonly HostFacts[] = [
     config: "gemini",
     resources: "yes",
     prompts: "yes",
-    elicitation: "not stated",
-    roots: "not stated",
-    apps: "not stated",
     signIn: json({ mcpServers: { programme: { httpUrl: address } } }),
     limits: ["After the settings of signing in, run `/mcp auth programme` in a session."],
     source: "https://geminicli.com/docs/tools/mcp-server",

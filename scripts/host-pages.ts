@@ -12,6 +12,7 @@ export async function hostPages(): Promise<Record<string, string>> {
 
 async function renderPage(facts: HostFacts): Promise<string> {
   const { label, config, signIn, limits, source, driven } = facts;
+  const unknown = "not stated";
   const host: Host | undefined = config && hosts[config];
   const { language = "text", text } = signIn;
   const tried = driven
@@ -32,11 +33,11 @@ ${signIn.language ? `\`\`\`${language}\n${text}\n\`\`\`` : text}
 | feature | ${label} | without it |
 | --- | --- | --- |
 | tools | yes | – |
-| [resources](../resources.md) | ${facts.resources} | tools read the same records |
-| [prompts](../resources.md#prompts) | ${facts.prompts} | [skills](../skills.md), or ask in your own words |
-| questions to a person (elicitation) | ${facts.elicitation} | ${renderQuestion(facts)} |
-| roots | ${facts.roots} | this server needs none |
-| [views](../views.md) (MCP Apps) | ${facts.apps} | results are text |
+| [resources](../resources.md) | ${facts.resources ?? unknown} | tools read the same records |
+| [prompts](../resources.md#prompts) | ${facts.prompts ?? unknown} | [skills](../skills.md), or ask in your own words |
+| questions to a person (elicitation) | ${facts.elicitation ?? unknown} | ${renderQuestion(facts)} |
+| roots | ${facts.roots ?? unknown} | this server needs none |
+| [views](../views.md) (MCP Apps) | ${facts.apps ?? unknown} | results are text |
 
 “Not stated” means that its documentation does not say.
 

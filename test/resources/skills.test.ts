@@ -27,11 +27,15 @@ describe.each(Object.entries(secondMajors))("%s", (_, connect) => {
   });
 });
 
-test("there is a skill for every prompt, in the published format", async ({ server }) => {
+test("there is a skill for every prompt, in the published format, and the page on skills lists it", async ({
+  server,
+}) => {
+  const page = readFileSync(join(folder, "../docs/skills.md"), "utf8");
   const { client } = await connectBrowser(server, await server.token());
   const { prompts } = await client.listPrompts();
   expect(prompts.map(({ name }: { name: string }) => name.replaceAll("_", "-")).toSorted()).toEqual(names);
   for (const name of names) {
+    expect(page).toContain(`(../skills/${name}/SKILL.md)`);
     expect(readdirSync(join(folder, name))).toEqual(["SKILL.md"]);
     expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
     const text = textOf(name);
