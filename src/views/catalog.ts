@@ -72,6 +72,14 @@ export const views: readonly ViewEntry[] = [
     calls: ["get_history"],
   },
   {
+    name: "plan",
+    title: "Assignment plan",
+    description:
+      "Reviewers and submissions of a round with load, room and conflicts, to change by drag or by keyboard.",
+    shows: ["list_reviewer_candidates"],
+    calls: ["list_reviewer_candidates", "list_assignments", "run_batch"],
+  },
+  {
     name: "question",
     title: "Question",
     description: "What a call would change, lose and affect, before a person approves or declines it.",

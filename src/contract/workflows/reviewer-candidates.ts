@@ -46,6 +46,8 @@ const ReviewerCandidates = z.object({
   ...gaps,
 });
 
+export type ReviewerCandidates = z.output<typeof ReviewerCandidates>;
+
 export const list_reviewer_candidates = workflow({
   summary: "List who can review submissions in a round, best first",
   description: "Active reviewers of the round: open load, room left, matching expertise, declines, conflicts.",

@@ -31,9 +31,9 @@ export function parseQuestion(text: string): ParsedQuestion {
 const outside = "(?:“[^”]*”|[^“”])";
 const changePattern = new RegExp(`^(${outside}*?): (${outside}*?) → (${outside}*)$`);
 
-const { reason, cleared, dated, replaced, wayBack, irrevocable } = questionMarks;
+const { reason, cleared, dated, replaced, wayBack, irrevocable, sameBatch, refused } = questionMarks;
 
-type LineKind = "reason" | "change" | "loss" | "return" | "effect";
+type LineKind = "reason" | "change" | "loss" | "return" | "effect" | "batch";
 
 /** The headings of a question's parts, in the order in which they are read. */
 const sections: readonly (readonly [LineKind, string])[] = [
@@ -42,10 +42,12 @@ const sections: readonly (readonly [LineKind, string])[] = [
   ["loss", "What is lost"],
   ["effect", "Whom and what it affects"],
   ["return", "The way back"],
+  ["batch", "The rest of the batch"],
 ];
 
 function classifyLine(line: string): LineKind {
   if (line.startsWith(reason)) return "reason";
+  if (line.startsWith(sameBatch) || line.startsWith(refused)) return "batch";
   if (line.startsWith(wayBack) || line.startsWith(irrevocable)) return "return";
   if (line.startsWith(cleared) || line.startsWith(replaced) || line.includes(lostReviews)) return "loss";
   return line.startsWith(dated) || changePattern.test(line) ? "change" : "effect";

@@ -61,6 +61,7 @@ export class QuestionPanel {
       if (action === "approve") await this.#repeatCall(asked);
       else if (action === "decline") await this.#decline(asked);
       else if (action === "leave-out") this.#leaveOut(Number(value));
+      else if (action === "back") asked.call.after?.onBack();
       else if (action === "open-approval") await this.#host.openLink(asked.confirmation.url ?? "");
     } finally {
       this.#isBusy = false;
@@ -108,7 +109,7 @@ export class QuestionPanel {
       return this.#view.announce("Nobody has decided yet.");
     if (answer.kind === "data")
       await this.#inform(confirmation, "The call was made from the view. Do not repeat it.", result.content);
-    if (answer.kind === "data" && call.onAnswer) await call.onAnswer(answer);
+    if (answer.kind === "data" && call.after) await call.after.onAnswer(answer.data);
     else this.#view.show(answer);
   }
 
@@ -127,7 +128,7 @@ export class QuestionPanel {
 }
 
 function renderAsked(
-  { confirmation }: AskedQuestion,
+  { confirmation, call: { after } }: AskedQuestion,
   state: QuestionState,
   host: ViewHost | undefined,
   details: unknown,
@@ -156,7 +157,8 @@ function renderAsked(
         </section>`,
     )}
     ${renderQuestionLines(lines)}${details}
-    ${confirmation.url === undefined ? renderChoice(state, calls.length, host) : renderApproval(confirmation.url, state, host)}`;
+    ${confirmation.url === undefined ? renderChoice(state, calls.length, host) : renderApproval(confirmation.url, state, host)}
+    ${after ? html`<div class="choices"><button id="back" class="quiet" data-action="back">Back</button></div>` : ""}`;
 }
 
 /** Renders the choice where the call's repetition confirms it. */

@@ -13,12 +13,20 @@ export interface PendingQuestion {
   readonly url?: string;
 }
 
+/** What a view that makes a call does after the question about it. */
+export interface AfterQuestion {
+  /** What it does with the data after an approval. */
+  onAnswer(data: never): void | Promise<void>;
+  /** Leaves the question. */
+  onBack(): void;
+}
+
 /** A tool call that the server asks about. */
 export interface AskedCall {
   readonly tool: string;
   readonly args: Values;
-  /** What a view that made the call does with the answer after the question. Without it, the view shows the answer. */
-  readonly onAnswer?: ((answer: ToolAnswer<never>) => void | Promise<void>) | undefined;
+  /** Absent for the host's own call, whose answer the view shows. */
+  readonly after?: AfterQuestion | undefined;
 }
 
 export interface AskedQuestion {
@@ -50,8 +58,8 @@ export function readToolResult<Data>(result: CallToolResult, call: Partial<Asked
     readonly confirmation?: PendingQuestion;
   };
   if (confirmation) {
-    const { tool = confirmation.tool ?? "", args = {}, onAnswer } = call;
-    return { kind: "question", confirmation, call: { tool, args, onAnswer } };
+    const { tool = confirmation.tool ?? "", args = {}, after } = call;
+    return { kind: "question", confirmation, call: { tool, args, after } };
   }
   return { kind: "data", data: data as Data, notes };
 }

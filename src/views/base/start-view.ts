@@ -4,7 +4,7 @@ import { renderNotice } from "../../pages/components/notice.ts";
 import { listenForActions } from "./actions.ts";
 import { connectToHost, type Values, type ViewHost } from "./connection.ts";
 import { QuestionPanel } from "./question.ts";
-import { type AskedCall, type AskedQuestion, readToolResult, type ToolAnswer } from "./result.ts";
+import { type AfterQuestion, type AskedQuestion, readToolResult, type ToolAnswer } from "./result.ts";
 import { applyHostContext } from "./theme.ts";
 
 export type Markup = ReturnType<typeof html>;
@@ -27,11 +27,11 @@ export interface Controls<Data, State> extends Drawing<Data, State> {
   setState(change: Partial<State>): void;
   /**
    * Calls a tool of the server, with the caller's rights.
-   * @param onAnswer - what follows the answer if the call asks first, and `show` shows the question
+   * @param after - what follows if the call asks first, and `show` shows the question
    */
-  callTool<Answer>(name: string, args: Values, onAnswer?: AskedCall["onAnswer"]): Promise<ToolAnswer<Answer>>;
+  callTool<Answer>(name: string, args: Values, after?: AfterQuestion): Promise<ToolAnswer<Answer>>;
   /** Shows another result in place of the first. */
-  show(answer: ToolAnswer<Data>): void;
+  show(answer: ToolAnswer<Data> | AskedQuestion): void;
   openLink(url: string): Promise<unknown>;
   /** Says something to screen readers, and below the content. */
   announce(text: string): void;
@@ -99,8 +99,8 @@ export async function startView<Data, State extends object>(definition: ViewDefi
         state = { ...state, ...change };
         draw();
       },
-      callTool: async (tool, args, onAnswer) =>
-        readToolResult(await (host as ViewHost).callTool(tool, args), { tool, args, onAnswer }),
+      callTool: async (tool, args, after) =>
+        readToolResult(await (host as ViewHost).callTool(tool, args), { tool, args, after }),
       show,
       openLink: (url) => (host as ViewHost).openLink(url),
       announce,
