@@ -24,7 +24,7 @@ ${JSON.stringify(toolError)}
 - “Temporary” means that the call depends on a state that others can change. Such an error is not stored under an idempotency key: when the state has changed, the same request under the same key is executed.
 - \`X-Request-Id\` appears in the response and in the log. Name it in a report. A response for an unexpected error contains nothing else.
 - A record of another organisation gets exactly the same response as a record that does not exist.
-- Codes that begin with \`upstream_\` concern calls to the [remote service](remote.md). \`gateway_\` concerns [callers over HTTP](remote.md#callers-over-http), and \`confirmation_\` [confirmations](confirmation.md). The error contains the value of each word in braces.
+- Codes that begin with \`upstream_\` concern calls to the [remote service](remote.md). \`gateway_\` concerns [callers over HTTP](remote.md#callers-over-http), \`product_token_\` [connected apps](connected-apps.md#in-front-of-the-remote-service), and \`confirmation_\` [confirmations](confirmation.md). The error contains the value of each word in braces.
 
 ${Object.entries(errorCatalog).map(section).join("\n")}`;
 }

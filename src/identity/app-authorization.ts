@@ -94,6 +94,8 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
       if (isDocumentAddress(clientId) && !(await findClient(deps, request, clientId))) {
         return { next: "refuse", reason: "invalid_client", isUnavailable: true };
       }
+      // What has expired was not allowed before, and must not come back with its tokens.
+      await apps.endExpired(clock.now().toISOString());
       const allowedBefore = await findAllowedScopes(deps, await authenticate(request), clientId);
       const query = completeQuery(parameters, deps.getResource(request.origin), allowedBefore);
       const answer = await callLibrary(deps, request, `/oauth2/authorize?${query}`);

@@ -85,7 +85,7 @@ test("the event types are those of the specification", () => {
 });
 
 /** Codes of what only agents meet: handles, confirmations, tools withheld, gateways, and the product's own service. */
-const ofAgents = /^(invalid_handle|confirmation_\w+|tool_not_offered|gateway_\w+|upstream_\w+)$/;
+const ofAgents = /^(invalid_handle|confirmation_\w+|tool_not_offered|gateway_\w+|product_token_\w+|upstream_\w+)$/;
 const ofInterface = Object.entries(errorCatalog).filter(([code]) => !ofAgents.test(code));
 
 describe("the error catalogue", () => {

@@ -107,6 +107,7 @@ describe("/readyz", () => {
     const app = await openRemote(proxy.origin, {}, { clock: server.clock });
     onTestFinished(() => app.close());
     const { origin } = await app.listen();
+    app.startWorkers();
     expect((await ask(origin)).body).toEqual({
       status: "ready",
       checks: { database: "ok", workers: "running", key: "ok", upstream: "closed" },

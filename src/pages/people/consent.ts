@@ -38,48 +38,53 @@ export const untilEnded = "ended";
  * allowed it before.
  */
 export function renderConsentPage(page: ConsentPage) {
-  const { user, organisation, app, groups, isReduced, missingProductToken, path, allowedBefore, error } = page;
-  const ordinary = groups.filter(({ name }) => name !== "sensitive");
-  const sensitive = groups.find(({ name }) => name === "sensitive");
+  const { user, organisation, app, error } = page;
   return renderPage(
     `Connect ${app || "an app"}`,
     html`${error ? renderNotice(error, "error") : ""}
       <p>An app asks for access to the programmes of <strong>${organisation}</strong>, in your name.</p>
       ${renderApp(page)}
-      ${missingProductToken === undefined ? "" : renderMissingProductToken(missingProductToken, path)}
-      <form method="post" action="${path}">
-        ${
-          missingProductToken === undefined
-            ? html`<fieldset>
-                <legend>What the app may do</legend>
-                ${
-                  allowedBefore.size > 0
-                    ? html`<p class="hint">You have connected this app before. What you allowed then is chosen.</p>`
-                    : ""
-                }
-                ${ordinary.map((group) => renderGroup(group, allowedBefore))}
-                ${isReduced ? html`<p class="hint">The app asks for more, which your own rights do not include.</p>` : ""}
-              </fieldset>`
-            : ""
-        }
-        ${
-          sensitive
-            ? html`<fieldset>
-                <legend>Sensitive personal data</legend>
-                <p class="notice error">
-                  Contact details and other sensitive answers of applicants then reach the app and the AI behind it. Most
-                  work does not need them.
-                </p>
-                ${renderGroup(sensitive, allowedBefore)}
-              </fieldset>`
-            : ""
-        }
-        ${missingProductToken === undefined ? renderDays(page) : ""}
-        ${missingProductToken === undefined ? html`<button type="submit" name="decision" value="connect">Connect</button>` : ""}
-        <button type="submit" name="decision" value="decline" class="quiet">Do not connect</button>
-      </form>`,
+      ${page.missingProductToken === undefined ? renderChoices(page) : renderMissingProductToken(page.missingProductToken, page.path)}`,
     { user },
   );
+}
+
+/** Renders the form on which the person decides. */
+function renderChoices(page: ConsentPage) {
+  const { groups, isReduced, path, allowedBefore } = page;
+  const ordinary = groups.filter(({ name }) => name !== "sensitive");
+  const sensitive = groups.find(({ name }) => name === "sensitive");
+  return html`<form method="post" action="${path}">
+    <fieldset>
+      <legend>What the app may do</legend>
+      ${
+        allowedBefore.size > 0
+          ? html`<p class="hint">You have connected this app before. What you allowed then is chosen.</p>`
+          : ""
+      }
+      ${ordinary.map((group) => renderGroup(group, allowedBefore))}
+      ${isReduced ? html`<p class="hint">The app asks for more, which your own rights do not include.</p>` : ""}
+    </fieldset>
+    ${
+      sensitive
+        ? html`<fieldset>
+            <legend>Sensitive personal data</legend>
+            <p class="notice error">
+              Contact details and other sensitive answers of applicants then reach the app and the AI behind it. Most work
+              does not need them.
+            </p>
+            ${renderGroup(sensitive, allowedBefore)}
+          </fieldset>`
+        : ""
+    }
+    ${renderDays(page)}
+    <button type="submit" name="decision" value="connect">Connect</button>
+    ${renderDecline()}
+  </form>`;
+}
+
+function renderDecline() {
+  return html`<button type="submit" name="decision" value="decline" class="quiet">Do not connect</button>`;
 }
 
 /** Renders which app asks, and whom. */
@@ -108,7 +113,8 @@ function renderMissingProductToken(host: string, path: string) {
       The app reaches ${host} with a product token, and none is saved for you. Save one first, or ask an owner to save
       one for the organisation.
     </p>
-    <p><a class="button" href="/product-token?${new URLSearchParams({ next: path })}">Save a product token</a></p>`;
+    <p><a class="button" href="/product-token?${new URLSearchParams({ next: path })}">Save a product token</a></p>
+    <form method="post" action="${path}">${renderDecline()}</form>`;
 }
 
 function renderGroup({ name, label, scopes }: ScopeGroup, allowedBefore: ReadonlySet<string>) {

@@ -105,6 +105,7 @@ export async function loadCurrentScopes(
   const app = await store.apps.get(tokenId);
   const user = await store.users.get(app?.userId ?? tokenId);
   if (user?.businessId !== businessId || user.disabledAt !== null) return undefined;
+  if (app?.expiresAt && app.expiresAt <= now.toISOString()) return undefined;
   return app ? restrictScopes(app.scopes, getUserScopes(user)) : getUserScopes(user);
 }
 

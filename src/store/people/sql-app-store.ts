@@ -95,13 +95,13 @@ function createConnectionEnds(read: Db, transact: Engine["transact"]): Connectio
       }),
 
     async endExpired(now) {
-      const expired = (await select(read).where("consent.expiresAt", "<=", now).execute()).map(toConnectedApp);
-      if (expired.length > 0) {
-        await transact(async (db) => {
-          for (const app of expired) await deleteConnection(db, app);
-        });
-      }
-      return expired.length;
+      const selectExpired = (db: Db) => select(db).where("consent.expiresAt", "<=", now);
+      if (!(await selectExpired(read).limit(1).executeTakeFirst())) return 0;
+      return transact(async (db) => {
+        const expired = await selectExpired(db).execute();
+        for (const row of expired) await deleteConnection(db, toConnectedApp(row));
+        return expired.length;
+      });
     },
   };
 }
