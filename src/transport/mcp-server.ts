@@ -1,11 +1,4 @@
-import {
-  type McpRequestContext,
-  ProtocolError,
-  ProtocolErrorCode,
-  SERVER_INFO_META_KEY,
-  Server,
-  type ServerOptions,
-} from "@modelcontextprotocol/server";
+import { type McpRequestContext, ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { Problem, toAgentError } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
@@ -23,7 +16,8 @@ import type { ConfirmationPolicy, ToolContext } from "../tools/session.ts";
 import type { ToolSettings } from "../tools/settings.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { getRequestCaller } from "../upstream/request-caller.ts";
-import { createHandshakeInfo, createServerInfo, createServerOptions } from "./server-info.ts";
+import { IdentifiedServer } from "./identified-server.ts";
+import { createServerOptions } from "./server-info.ts";
 import { canClientShowViews } from "./view-support.ts";
 
 export interface ServerDeps {
@@ -92,17 +86,11 @@ export function createServerFactory({
 }
 
 /** Hides unexpected errors from clients: the SDK sends whatever a handler throws. */
-export class GuardedServer extends Server {
+export class GuardedServer extends IdentifiedServer {
   #log: Log | undefined;
   #telemetry = unwatched;
-  readonly #version: string;
   /** Runs when the connection has closed. */
   readonly closing: (() => void)[] = [];
-
-  constructor(version: string, options: ServerOptions) {
-    super(createHandshakeInfo(version), options);
-    this.#version = version;
-  }
 
   watch(telemetry: Telemetry, log: Log): void {
     this.#telemetry = telemetry;
@@ -122,15 +110,6 @@ export class GuardedServer extends Server {
     super._onclose();
   }
 
-  /** Returns the identity for every result but the handshake's. */
-  protected override _outboundServerInfo() {
-    return createServerInfo(this.#version);
-  }
-
-  #identifyHandshake() {
-    return { _meta: { [SERVER_INFO_META_KEY]: createHandshakeInfo(this.#version) } };
-  }
-
   protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>) {
     return super._wrapHandler(method, async (request, context) => {
       try {
@@ -142,12 +121,11 @@ export class GuardedServer extends Server {
           method,
           prompt: findPromptName(method, request),
         } as const;
-        const result = await this.#telemetry.watch(
+        return await this.#telemetry.watch(
           described,
           async () => handler(request, context),
           () => succeeded,
         );
-        return method === "server/discover" ? { ...result, ...this.#identifyHandshake() } : result;
       } catch (error) {
         throw toClientError(error, this.#log);
       }

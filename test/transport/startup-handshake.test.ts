@@ -7,6 +7,7 @@ import { issueProcessToken } from "../../src/commands/tokens/local-token.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
 import { callNames } from "../../src/contract/index.ts";
 import type { StdioTransport } from "../../src/transport/stdio/stdio-transport.ts";
+import { viewCapabilities } from "../../src/views/catalog.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 
 const productToken = "0123456789abcdef".repeat(4);
@@ -44,9 +45,9 @@ async function open(config: Config): Promise<{ app: App; token: string }> {
 }
 
 /** Creates a client that records all messages it gets. */
-function clientOn(transport: Transport, mode: (typeof revisions)[keyof typeof revisions]) {
+function clientOn(transport: Transport, mode: (typeof revisions)[keyof typeof revisions], capabilities = {}) {
   const notifications: JSONRPCMessage[] = [];
-  const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
+  const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode }, capabilities });
   onTestFinished(() => client.close());
   const connect = async () => {
     await client.connect(transport);
@@ -66,6 +67,23 @@ function answerHandshake(config: Config, transport: StdioTransport): StartupHand
 }
 
 describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
+  test("that shows views gets them before and after the service is open", async () => {
+    const config = configOf({});
+    const [here, there] = createStdioPair();
+    answerHandshake(config, there);
+    const early = clientOn(here, mode, viewCapabilities);
+    await early.connect();
+    const { tools } = await early.client.listTools();
+    expect(tools.filter(({ _meta }) => _meta === undefined)).toEqual([]);
+
+    const { app, token } = await open(config);
+    const [ownEnd, serverEnd] = createStdioPair();
+    app.connectStdio(token, serverEnd);
+    const late = clientOn(ownEnd, mode, viewCapabilities);
+    await late.connect();
+    expect((await late.client.listTools()).tools).toEqual(tools);
+  });
+
   test.each(
     Object.entries(environments),
   )("gets the same answer before and after the service is open: %s", async (_name, environment) => {

@@ -1,10 +1,11 @@
-import { type McpRequestContext, Server, type Transport } from "@modelcontextprotocol/server";
+import type { McpRequestContext, Server, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Scope } from "../../contract/access/scopes.ts";
 import { listToolDefinitions } from "../../tools/catalog/definitions.ts";
 import { addViews } from "../../tools/catalog/tool-views.ts";
 import type { ToolSettings } from "../../tools/settings.ts";
-import { createHandshakeInfo, createServerOptions, type SubscriptionSupport } from "../server-info.ts";
+import { IdentifiedServer } from "../identified-server.ts";
+import { createServerOptions, type SubscriptionSupport } from "../server-info.ts";
 import { canClientShowViews } from "../view-support.ts";
 import type { StdioTransport } from "./stdio-transport.ts";
 
@@ -36,7 +37,7 @@ export function createStartupServerFactory({
   ...support
 }: StartupServerDeps): (context: McpRequestContext) => Server {
   return () => {
-    const server = new Server(createHandshakeInfo(version), createServerOptions(support));
+    const server = new IdentifiedServer(version, createServerOptions(support));
     server.setRequestHandler("tools/list", (_, { mcpReq }) => {
       const withViews = canClientShowViews(settings, mcpReq, server.getClientCapabilities());
       return { tools: addViews(listToolDefinitions(settings, scopes), withViews) };
