@@ -4,7 +4,7 @@ import type { WorkflowName } from "../../src/contract/index.ts";
 import { clients } from "../support/clients/clients.ts";
 import { type Behind, openGateway } from "../support/servers/gateway.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
-import { readData, seedReviewing } from "./scene.ts";
+import { readData, seedReviewing } from "./workflow-fixture.ts";
 
 type Connect = (typeof clients)[string];
 

@@ -3,7 +3,7 @@ import { issueToken } from "../../src/app/access/issue-token.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, type WorkflowFixture } from "./scene.ts";
+import { openWorkflowFixture, readData, type WorkflowFixture } from "./workflow-fixture.ts";
 
 /** A programme and a submission with changes through the interface, an hour apart. */
 async function changeRecords({ server }: Pick<WorkflowFixture, "server">) {

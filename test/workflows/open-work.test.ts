@@ -7,7 +7,7 @@ import type { Submission } from "../../src/contract/submissions.ts";
 import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./scene.ts";
+import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
 
 interface Work {
   readonly kind: string;

@@ -4,7 +4,7 @@ import type { Round, Track } from "../../src/contract/programs.ts";
 import type { Review } from "../../src/contract/reviews.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./scene.ts";
+import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
 
 type Filter = { readonly trackId?: string; readonly roundId?: string };
 

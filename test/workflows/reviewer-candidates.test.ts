@@ -7,7 +7,7 @@ import type { Reviewer } from "../../src/contract/reviewers.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, type WorkflowFixture } from "./scene.ts";
+import { openWorkflowFixture, readData, type WorkflowFixture } from "./workflow-fixture.ts";
 
 const organizations = ["The Harbour Institute", "harbour institute", "Nordlys", null];
 const domains = ["Architecture", "Dance", "music"];

@@ -1,5 +1,5 @@
 import type { SearchKind } from "../../src/contract/workflows/search.ts";
-import type { WorkflowFixture } from "./scene.ts";
+import type { WorkflowFixture } from "./workflow-fixture.ts";
 
 type Row = Readonly<Record<string, string | null>>;
 

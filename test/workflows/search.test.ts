@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, type WorkflowFixture } from "./scene.ts";
+import { openWorkflowFixture, readData, type WorkflowFixture } from "./workflow-fixture.ts";
 import { indexAll, listIds, searchByHand } from "./search-by-hand.ts";
 
 type Row = Readonly<Record<string, string | null>>;

@@ -4,7 +4,7 @@ import type { Review } from "../../src/contract/reviews.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { field, fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, seedReviewing, type WorkflowFixture } from "./scene.ts";
+import { openWorkflowFixture, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
 
 /** A submission under review, with one of each record that belongs to it. */
 async function seedBrief({ server, list }: WorkflowFixture) {
