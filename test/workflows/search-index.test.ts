@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createFactory, fieldIds } from "../support/data/seed-factory.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
-import { openWorkflowFixture, readData } from "./workflow-fixture.ts";
 import { indexAll, listIds, searchByHand } from "./search-by-hand.ts";
+import { openWorkflowFixture, readData } from "./workflow-fixture.ts";
 
 /** Words that fold, combine, begin alike, are long or short, mean something to a database, or are not ASCII. */
 const words = [
