@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { isScope, readScopes, type Scope } from "../../src/contract/access/scopes.ts";
 import { openMemoryServer, runDueExports } from "../support/data/exports.ts";
 import { openBucket } from "../support/servers/s3-bucket.ts";
 import { openWebhookServer } from "../webhooks/webhook-server.ts";
@@ -76,15 +77,28 @@ describe.each(files)("%s", (file) => {
 
 const isSetting = ({ type }: WorkflowNode) => type === "n8n-nodes-base.set";
 
+/** The scopes that the cookbook names for a workflow. */
+function readScopesOf(file: string): Scope[] {
+  const section = pageAt("docs/cookbook.md")
+    .text.split("\n## ")
+    .find((each) => each.includes(`examples/n8n/${file}`));
+  const line = /^- Scopes: (.*)$/m.exec(section ?? "")?.[1] ?? "";
+  const named = [...line.matchAll(/`([a-z:-]+)`/g)].map(([, name = ""]) => name).filter(isScope);
+  expect(named, file).not.toEqual([]);
+  return line.includes("read scopes") ? [...new Set([...named, ...readScopes])] : named;
+}
+
+/** Opens what a reader of the cookbook has: a token with the scopes of the recipe, and a chat. */
 async function openInstallation(
-  settings: Record<string, string>,
+  file: string,
+  settings: Record<string, string> = {},
   server?: Awaited<ReturnType<typeof openMemoryServer>>,
 ) {
   const service = server ?? (await openMemoryServer());
   const chat = await openChat();
   const installation: Installation = {
     settings: { baseUrl: service.origin, chatUrl: chat.chatUrl, ...settings },
-    token: await service.token(),
+    token: await service.token(readScopesOf(file)),
     seen: new Set(),
   };
   return { server: service, installation, texts: chat.texts };
@@ -113,7 +127,7 @@ test("late reviewers get one reminder for each run, and nobody else does", async
     });
     await server.seed.assignment({ programId, trackId, roundId, submissionId, reviewerId: reviewer.reviewerId, dueAt });
   }
-  const { installation } = await openInstallation({ programId }, server);
+  const { installation } = await openInstallation("chase-late-reviewers.json", { programId }, server);
   const workflow = readWorkflow("chase-late-reviewers.json");
   const caller = await server.as("REST");
   const sendsTo = async (recipientEmail: string) => (await caller.list_email_sends({ recipientEmail })).length;
@@ -127,7 +141,7 @@ test("late reviewers get one reminder for each run, and nobody else does", async
 
 test("a submission that is submitted is posted once, and a forged event never", async () => {
   const { server, add, drain, deliveries } = await openWebhookServer();
-  const { installation, texts } = await openInstallation({}, server);
+  const { installation, texts } = await openInstallation("new-submission-to-chat.json", {}, server);
   const workflow = readWorkflow("new-submission-to-chat.json");
   const items: Item[] = [];
   const hook = createServer(async (request, response) => {
@@ -158,7 +172,7 @@ test("a submission that is submitted is posted once, and a forged event never", 
 });
 
 test("the decision brief has the scores of the round and no reviewer", async () => {
-  const { server } = await openInstallation({});
+  const server = await openMemoryServer();
   const { programId, trackId, roundId, rubricId } = await server.seed.round({ name: "First look" });
   const { reviewerId } = await server.seed.reviewer({ firstName: "Rita", lastName: "Nameless" });
   const home = { programId, roundId, reviewerId };
@@ -171,7 +185,7 @@ test("the decision brief has the scores of the round and no reviewer", async () 
     const scores = { totalScore, weightedScore: totalScore, rubricId };
     await server.seed.review({ ...home, ...scores, submissionId, assignmentId, status: "submitted" });
   }
-  const { installation, texts } = await openInstallation({ programId, roundId }, server);
+  const { installation, texts } = await openInstallation("decision-meeting-brief.json", { programId, roundId }, server);
   await runWorkflow(readWorkflow("decision-meeting-brief.json"), installation);
   expect(texts[0]?.split("\n")).toEqual([
     "*First look*: 2 submissions, 2 reviews",
@@ -182,7 +196,7 @@ test("the decision brief has the scores of the round and no reviewer", async () 
 });
 
 test("persons with one address are listed by id, and persons who only look alike are not", async () => {
-  const { server, installation, texts } = await openInstallation({});
+  const { server, installation, texts } = await openInstallation("duplicate-persons.json");
   const seed = (firstName: string, lastName: string, primaryEmail: string) =>
     server.seed.person({ primaryEmail, contactDetails: { firstName, lastName, organization: "Archive" } });
   const twice = [await seed("Ada", "Byron", "ada@example.org"), await seed("Augusta", "King", "ada@example.org")];
@@ -195,11 +209,11 @@ test("persons with one address are listed by id, and persons who only look alike
 });
 
 test("a programme without open work is closed, and one with open work stays as it is", async () => {
-  const { server } = await openInstallation({});
+  const server = await openMemoryServer();
   const { programId, trackId } = await server.seed.track({ intakeOpen: true });
   const { roundId } = await server.seed.round({ programId, trackId, active: true });
   await (await server.as("REST")).update_program({ programId, lifecycleStatus: "underway" }).catch(() => undefined);
-  const { installation } = await openInstallation({ programId }, server);
+  const { installation } = await openInstallation("close-programme.json", { programId }, server);
   const workflow = readWorkflow("close-programme.json");
   const caller = await server.as("REST");
   const read = async () => ({
@@ -219,7 +233,10 @@ test("a programme without open work is closed, and one with open work stays as i
 });
 
 test("an export is uploaded once it is complete", async () => {
-  const [{ server, installation }, bucket] = await Promise.all([openInstallation({}), openBucket()]);
+  const [{ server, installation }, bucket] = await Promise.all([
+    openInstallation("nightly-export-to-s3.json"),
+    openBucket(),
+  ]);
   const { programId, submissionId } = await server.seed.submission({ state: "SUBMITTED" });
   const s3 = new S3Client({
     endpoint: bucket.endpoint,
