@@ -37,8 +37,6 @@ const askingTools: readonly ToolName[] = [
   "remove_person_external_ref",
   "invite_reviewer",
   "release_feedback",
-  "send_bulk_email",
-  "create_export",
   "run_batch",
 ];
 
@@ -78,6 +76,20 @@ export const views: readonly ViewEntry[] = [
       "Reviewers and submissions of a round with load, room and conflicts, to change by drag or by keyboard.",
     shows: ["list_reviewer_candidates"],
     calls: ["list_reviewer_candidates", "list_assignments", "run_batch"],
+  },
+  {
+    name: "mail",
+    title: "Bulk e-mail",
+    description: "The recipients and the text of a bulk e-mail before it is sent, and what is left out.",
+    shows: ["send_bulk_email"],
+    calls: ["send_bulk_email"],
+  },
+  {
+    name: "export",
+    title: "Export",
+    description: "The state of an export, its size and its download.",
+    shows: ["create_export", "get_export"],
+    calls: ["create_export", "get_export"],
   },
   {
     name: "question",

@@ -10,11 +10,16 @@ import { applyHostContext } from "./theme.ts";
 export type Markup = ReturnType<typeof html>;
 
 /** What a view draws itself from. */
-export interface Drawing<Data, State> {
+export interface Drawing<Data, State> extends HostAbilities {
   readonly data: Data;
   readonly state: State;
-  /** Whether the host passes tool calls to the server. Views hide what needs them otherwise. */
+}
+
+/** What a host does for views. They hide what needs more. */
+interface HostAbilities {
+  /** Whether it passes tool calls to the server. */
   readonly callsTools: boolean;
+  readonly opensLinks: boolean;
 }
 
 /** What an action of a view can do. */
@@ -45,7 +50,9 @@ export interface ViewDefinition<Data, State extends object> {
    * What happens when an element is clicked or its value is changed, by the name in the element's `data-action`. An
    * element with an id keeps the focus when the view is drawn again.
    */
-  readonly actions?: Readonly<Record<string, (controls: Controls<Data, State>) => void | Promise<void>>>;
+  readonly actions?: Readonly<Record<string, (controls: Controls<Data, State>) => unknown>>;
+  /** Returns after how long the action `refresh` is performed; undefined if the result is final. */
+  refreshAfterMs?(data: Data): number | undefined;
   /** Renders what a question's text does not show of the call that it is about. */
   renderQuestionDetails?(args: Values): Markup;
 }
@@ -59,19 +66,12 @@ export async function startView<Data, State extends object>(definition: ViewDefi
   let answer: ToolAnswer<Data> | undefined;
   let host: ViewHost | undefined;
 
-  const announce = (text: string) => {
-    status.textContent = text;
-  };
-  const callsTools = () => host?.hostCapabilities.serverTools !== undefined;
+  const announce = (text: string) => status.replaceChildren(text);
+  const getAbilities = () => readAbilities(host);
 
   function draw(): void {
     if (!answer) return;
-    replaceContent(
-      content,
-      answer.kind === "question"
-        ? panel.render(answer, definition.renderQuestionDetails?.(answer.call.args) ?? "")
-        : renderAnswer(definition, answer, state, callsTools()),
-    );
+    replaceContent(content, renderAnswer(definition, answer, { state, panel, ...getAbilities() }));
     content.ariaBusy = "false";
     // The question's button still works if the approval cannot be read.
     void panel.follow().catch(() => undefined);
@@ -82,6 +82,8 @@ export async function startView<Data, State extends object>(definition: ViewDefi
     panel.start(shown);
     announce("");
     draw();
+    const refreshMs = shown.kind === "data" ? definition.refreshAfterMs?.(shown.data) : undefined;
+    if (refreshMs !== undefined) setTimeout(() => answer === shown && perform("refresh", ""), refreshMs);
   }
 
   const panel = new QuestionPanel({ getHost: () => host, draw, show, announce });
@@ -92,7 +94,7 @@ export async function startView<Data, State extends object>(definition: ViewDefi
     const controls: Controls<Data, State> = {
       data: answer.data,
       state,
-      callsTools: callsTools(),
+      ...getAbilities(),
       input,
       value,
       setState(change) {
@@ -108,10 +110,9 @@ export async function startView<Data, State extends object>(definition: ViewDefi
     await definition.actions?.[action]?.(controls);
   }
 
-  listenForActions(
-    content,
-    (action, value) => void act(action, value).catch((error: unknown) => announce(describeError(error))),
-  );
+  const perform = (action: string, value: string) =>
+    void act(action, value).catch((error: unknown) => announce(describeError(error)));
+  listenForActions(content, perform);
   host = await connectToHost(definition.name, {
     onInput: (args) => {
       input = args;
@@ -129,20 +130,26 @@ export async function startView<Data, State extends object>(definition: ViewDefi
 
 function renderAnswer<Data, State extends object>(
   definition: ViewDefinition<Data, State>,
-  answer: Exclude<ToolAnswer<Data>, AskedQuestion>,
-  state: State,
-  callsTools: boolean,
+  answer: ToolAnswer<Data>,
+  { panel, ...drawing }: Omit<Drawing<Data, State>, "data"> & { readonly panel: QuestionPanel },
 ): Markup {
+  if (answer.kind === "question")
+    return panel.render(answer, definition.renderQuestionDetails?.(answer.call.args) ?? "");
   if (answer.kind === "refusal") {
     const { message, next } = answer;
     return html`${renderNotice(message, "error")}${next ? html`<p class="hint">${next}</p>` : ""}`;
   }
   try {
-    return definition.render({ data: answer.data, state, callsTools });
+    return definition.render({ data: answer.data, ...drawing });
   } catch {
     // The model has chosen fields, and the view needs others.
     return renderNotice("This result lacks fields that the view shows. Call the tool without `select`.", "error");
   }
+}
+
+function readAbilities(host: ViewHost | undefined): HostAbilities {
+  const { serverTools, openLinks } = host?.hostCapabilities ?? {};
+  return { callsTools: serverTools !== undefined, opensLinks: openLinks !== undefined };
 }
 
 /** Replaces the content. All values in it are escaped by `html`. Opened parts stay open, and the focus stays. */

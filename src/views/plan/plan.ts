@@ -1,7 +1,7 @@
 import type { Assignment } from "../../contract/assignments.ts";
 import type { ReviewerCandidate, ReviewerCandidates } from "../../contract/workflows/reviewer-candidates.ts";
 
-export type PlannedSubmission = ReviewerCandidates["submissions"][number];
+export type PlanSubmission = ReviewerCandidates["submissions"][number];
 
 /** A reviewer of the plan, with the submissions for which the answer names the reviewer. */
 export interface PlannedReviewer

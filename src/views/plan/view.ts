@@ -18,7 +18,7 @@ import {
   listPlanSteps,
   type PlanChanges,
   type PlannedReviewer,
-  type PlannedSubmission,
+  type PlanSubmission,
 } from "./plan.ts";
 
 interface State {
@@ -114,7 +114,7 @@ function renderMatrix(
   reviewers: readonly PlannedReviewer[],
   changes: PlanChanges,
 ) {
-  const countReviewers = ({ submissionId, candidates }: PlannedSubmission) =>
+  const countReviewers = ({ submissionId, candidates }: PlanSubmission) =>
     candidates.filter((candidate) => isWanted(changes, submissionId, candidate)).length;
   return renderTable({
     caption: "Reviewers and the submissions that they review",
@@ -149,7 +149,7 @@ function renderNumber(before: number | null, after: number | null) {
 }
 
 /** Renders the box of a pair, with what speaks for and against it. */
-function renderPair(submission: PlannedSubmission, candidate: ReviewerCandidate, changes: PlanChanges) {
+function renderPair(submission: PlanSubmission, candidate: ReviewerCandidate, changes: PlanChanges) {
   const { submissionId } = submission;
   const { reviewerId, assigned, conflicts, matchingExpertise, reviewedBefore } = candidate;
   const key = createPairKey(submissionId, reviewerId);
@@ -228,6 +228,6 @@ function nameReviewer({ name, reviewerId }: Pick<ReviewerCandidate, "name" | "re
   return name || reviewerId;
 }
 
-function nameSubmission({ title }: PlannedSubmission): string {
+function nameSubmission({ title }: PlanSubmission): string {
   return title || "Without a title";
 }
