@@ -47,6 +47,10 @@ test("a person signs in, allows an app that has nothing but the address, and end
   const listed = await client.callTool({ name: "list_programs", arguments: {} });
   expect(JSON.stringify(listed)).toContain("Common Ground Fund 2026");
 
+  await page.goto(`${origin}/access`);
+  await page.click("a[href^='/access/apps/']");
+  await expectAccessible(page);
+  await takeScreenshots(page, "access-app");
   await page.goto(`${origin}/connected-apps`);
   await expectAccessible(page);
   await takeScreenshots(page, "connected-apps");

@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { ConnectedApp } from "../../../contract/access/connected-apps.ts";
 import type { User } from "../../../contract/access/roles.ts";
 import { listScopeGroups } from "../../../contract/access/scope-groups.ts";
+import { isScope } from "../../../contract/access/scopes.ts";
 import { renderTable } from "../../components/data-table.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderPage } from "../../layout.ts";
@@ -20,7 +21,7 @@ export function renderAppTable(apps: readonly ConnectedApp[], people: readonly U
         describePerson(app, people),
         describeRights(app),
         formatMinute(app.connectedAt),
-        formatMinute(app.expiresAt) || "Ended",
+        formatMinute(app.expiresAt) || "No limit",
         formatMinute(app.lastUsedAt) || "Never",
       ]),
       empty: "Nobody has connected an app.",
@@ -46,11 +47,11 @@ export function renderAppPage({ user, app, people }: AppPage) {
         <dt>May</dt>
         <dd>${describeRights(app)}</dd>
         <dt>Scopes</dt>
-        <dd>${scopes.join(", ")}</dd>
+        <dd>${scopes.filter(isScope).join(", ")}</dd>
         <dt>Since</dt>
         <dd>${formatMinute(connectedAt)}</dd>
         <dt>Until</dt>
-        <dd>${formatMinute(expiresAt) || "It is ended"}</dd>
+        <dd>${formatMinute(expiresAt) || "No limit"}</dd>
         <dt>Last used</dt>
         <dd>${formatMinute(lastUsedAt) || "Never"}</dd>
       </dl>
