@@ -1,10 +1,10 @@
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
 import type {
   LATEST_PROTOCOL_VERSION,
-  McpUiHostContext,
   McpUiInitializeRequest,
   McpUiInitializeResult,
 } from "@modelcontextprotocol/ext-apps";
+import { applyHostContext } from "./theme.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -13,13 +13,10 @@ export interface HostEvents {
   onInput(input: Values): void;
   onResult(result: CallToolResult): void;
   onCancelled(): void;
-  onContext(change: McpUiHostContext): void;
-  /** The host removes the view next. */
-  onTeardown(): void;
 }
 
 /** The host that shows a view. */
-export interface ViewHost extends Pick<McpUiInitializeResult, "hostCapabilities" | "hostContext"> {
+export interface ViewHost extends Pick<McpUiInitializeResult, "hostCapabilities"> {
   /** @throws Error if the host refuses or the server does not answer */
   callTool(name: string, args: Values): Promise<CallToolResult>;
   /** Asks the host to open an address in the person's browser. */
@@ -28,7 +25,6 @@ export interface ViewHost extends Pick<McpUiInitializeResult, "hostCapabilities"
   readResource<Content>(uri: string): Promise<Content>;
   /** Adds text to what the model knows, if the host supports that. */
   updateModelContext(content: CallToolResult["content"]): Promise<unknown>;
-  reportHeight(height: number): void;
 }
 
 interface Message {
@@ -44,8 +40,8 @@ interface Message {
 const revision: typeof LATEST_PROTOCOL_VERSION = "2026-01-26";
 
 /**
- * Connects a view to its host by messages between windows (SEP-1865). The package's own class would take 58 KB of a view's
- * 60 (docs/decisions/0010-libraries.md).
+ * Connects a view to its host by messages between windows (SEP-1865): follows the host's theme, and reports the document's
+ * height. The package's own class would take 58 KB of a view's 60 (docs/decisions/0010-libraries.md).
  */
 export async function connectToHost(name: string, events: HostEvents): Promise<ViewHost> {
   const waiting = new Map<unknown, (answer: Message) => void>();
@@ -61,6 +57,12 @@ export async function connectToHost(name: string, events: HostEvents): Promise<V
     });
   }
 
+  const root = document.documentElement;
+  const heights = new ResizeObserver(() => {
+    const height = Math.ceil(root.getBoundingClientRect().height);
+    post({ method: "ui/notifications/size-changed", params: { height } });
+  });
+
   window.addEventListener("message", ({ source, data }: MessageEvent<Message>) => {
     if (source !== window.parent || data?.jsonrpc !== "2.0") return;
     const { id, method, params = {} } = data;
@@ -69,7 +71,7 @@ export async function connectToHost(name: string, events: HostEvents): Promise<V
       waiting.delete(id);
     } else if (id === undefined) notify(events, method, params);
     else {
-      if (method === "ui/resource-teardown") events.onTeardown();
+      if (method === "ui/resource-teardown") heights.disconnect();
       post({ id, result: {} });
     }
   });
@@ -80,10 +82,11 @@ export async function connectToHost(name: string, events: HostEvents): Promise<V
     protocolVersion: revision,
   };
   const { hostCapabilities, hostContext } = await request<McpUiInitializeResult>("ui/initialize", params);
+  applyHostContext(hostContext);
   post({ method: "ui/notifications/initialized" });
+  heights.observe(root);
   return {
     hostCapabilities,
-    hostContext,
     callTool: (tool, args) => request("tools/call", { name: tool, arguments: args }),
     openLink: (url) => request("ui/open-link", { url }),
     async readResource(uri) {
@@ -93,7 +96,6 @@ export async function connectToHost(name: string, events: HostEvents): Promise<V
     },
     updateModelContext: async (content) =>
       hostCapabilities.updateModelContext && request("ui/update-model-context", { content }),
-    reportHeight: (height) => post({ method: "ui/notifications/size-changed", params: { height } }),
   };
 }
 
@@ -101,5 +103,5 @@ function notify(events: HostEvents, method: string, params: Values): void {
   if (method === "ui/notifications/tool-input") events.onInput((params["arguments"] ?? {}) as Values);
   else if (method === "ui/notifications/tool-result") events.onResult(params as CallToolResult);
   else if (method === "ui/notifications/tool-cancelled") events.onCancelled();
-  else if (method === "ui/notifications/host-context-changed") events.onContext(params);
+  else if (method === "ui/notifications/host-context-changed") applyHostContext(params);
 }

@@ -5,7 +5,6 @@ import { listenForActions } from "./actions.ts";
 import { connectToHost, type Values, type ViewHost } from "./connection.ts";
 import { QuestionPanel } from "./question.ts";
 import { type AfterQuestion, type AskedQuestion, readToolResult, type ToolAnswer } from "./result.ts";
-import { applyHostContext } from "./theme.ts";
 
 export type Markup = ReturnType<typeof html>;
 
@@ -119,13 +118,7 @@ export async function startView<Data, State extends object>(definition: ViewDefi
     },
     onResult: (result: CallToolResult) => show(readToolResult<Data>(result, { args: input })),
     onCancelled: () => announce("The call was cancelled."),
-    onContext: applyHostContext,
-    onTeardown: () => observer.disconnect(),
   });
-  applyHostContext(host.hostContext);
-  const observer = observeHeight(host);
-  // Results that came before the connection was complete are drawn again, with what the host allows.
-  draw();
 }
 
 function renderAnswer<Data, State extends object>(
@@ -159,14 +152,6 @@ function replaceContent(content: HTMLElement, markup: Markup): void {
   content.innerHTML = String(markup);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   if (focused) document.getElementById(focused)?.focus();
-}
-
-/** Reports the document's height to the host whenever it changes. */
-function observeHeight(host: ViewHost): ResizeObserver {
-  const root = document.documentElement;
-  const observer = new ResizeObserver(() => host.reportHeight(Math.ceil(root.getBoundingClientRect().height)));
-  observer.observe(root);
-  return observer;
 }
 
 function findElement(id: string): HTMLElement {
