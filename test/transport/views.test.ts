@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished } from "vitest";
+import { callNames, operations } from "../../src/contract/index.ts";
 import { getViewUri, viewCapabilities, viewMimeType, views } from "../../src/views/catalog.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
@@ -82,4 +83,11 @@ test("a server whose results are text alone has no views", async () => {
   const client = await connect(server, ways[0] as (typeof ways)[number], viewCapabilities);
   const { tools } = await client.listTools();
   expect(tools.filter((tool) => tool._meta !== undefined)).toEqual([]);
+});
+
+test("every tool that can ask shows its question in a view, and each tool has at most one view", () => {
+  const shown = views.flatMap(({ shows }) => shows);
+  expect(new Set(shown).size).toBe(shown.length);
+  const asking = callNames.filter((name) => operations[name].confirm !== undefined);
+  expect(shown).toEqual(expect.arrayContaining([...asking, "run_batch"]));
 });
