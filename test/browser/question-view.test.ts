@@ -97,6 +97,18 @@ test("an approval in the view repeats the call with its token, and informs the m
   await page.context().close();
 });
 
+test("an approval in the view that comes too late is refused, and does nothing", async () => {
+  const server = await openServer();
+  const input = await seedElimination(server);
+  const opened = await open(server, "eliminate_submission", input);
+  server.clock.advance(6 * 60_000);
+  await opened.view.getByRole("button", { name: "Approve" }).click();
+  await opened.view.getByRole("alert").waitFor();
+  expect(await readState(server, input.submissionId)).toBe("IN_REVIEW");
+  expect(getContexts(opened)).toEqual([]);
+  await opened.page.context().close();
+});
+
 test("a person leaves out a call of a batch by keyboard and approves the rest", async () => {
   const server = await openServer();
   const seeded = [await seedElimination(server), await seedElimination(server), await seedElimination(server)];

@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { Approval } from "../../contract/access/approvals.ts";
 import type { User } from "../../contract/access/roles.ts";
+import { questionMarks } from "../../contract/definition/confirmation.ts";
 import { approvalsAsset } from "../assets.ts";
 import { formatMinute } from "../components/format.ts";
 import { renderNotice } from "../components/notice.ts";
@@ -100,7 +101,8 @@ function renderPreview({ question, calls, except }: Approval, isOpen: boolean) {
 
 /** Renders the lines of a batch's question that belong to none of its calls. */
 function renderRemainder(question: string) {
-  const lines = question.split("\n").filter((line) => /^(In the same batch|Refused in any case):/.test(line));
+  const { sameBatch, refused } = questionMarks;
+  const lines = question.split("\n").filter((line) => line.startsWith(sameBatch) || line.startsWith(refused));
   return lines.map((line) => html`<p>${line}</p>`);
 }
 

@@ -30,6 +30,11 @@ export function listPlannedReviewers({ submissions }: ReviewerCandidates): Plann
   return reviewers.toSorted((a, b) => String(a.name).localeCompare(String(b.name)));
 }
 
+export function findCandidate({ submissions }: ReviewerCandidates, submissionId: string, reviewerId: string) {
+  const submission = submissions.find((each) => each.submissionId === submissionId);
+  return submission?.candidates.find((each) => each.reviewerId === reviewerId);
+}
+
 /** Returns why a pair cannot be changed; undefined if it can. */
 export function findHindrance({ assigned, conflicts }: ReviewerCandidate): string | undefined {
   if (assigned === "completed") return "completed";
@@ -48,9 +53,7 @@ export function changePair(
   wanted: boolean,
 ): PlanChanges {
   const key = createPairKey(submissionId, reviewerId);
-  const candidate = data.submissions
-    .find((each) => each.submissionId === submissionId)
-    ?.candidates.find((each) => each.reviewerId === reviewerId);
+  const candidate = findCandidate(data, submissionId, reviewerId);
   if (!candidate || findHindrance(candidate)) return changes;
   const { [key]: _previous, ...others } = changes;
   return wanted === (candidate.assigned !== null) ? others : { ...others, [key]: wanted };

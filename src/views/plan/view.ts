@@ -12,6 +12,7 @@ import {
   createPairKey,
   createPlanCalls,
   type FoundAssignment,
+  findCandidate,
   findHindrance,
   isWanted,
   listPlannedReviewers,
@@ -41,9 +42,7 @@ await startView<ReviewerCandidates, State>({
   actions: {
     toggle: ({ data, state: { changes }, value, setState }) => {
       const [submissionId = "", reviewerId = ""] = value.split(" ");
-      const candidate = data.submissions
-        .find((each) => each.submissionId === submissionId)
-        ?.candidates.find((each) => each.reviewerId === reviewerId);
+      const candidate = findCandidate(data, submissionId, reviewerId);
       const wanted = candidate !== undefined && !isWanted(changes, submissionId, candidate);
       setState({ changes: changePair(data, changes, [submissionId, reviewerId], wanted) });
     },
