@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
+import { onPostgres } from "../support/database/database.ts";
 import { listTools, openGateway, postMcp, readCalled, toolNames } from "../support/servers/gateway.ts";
 import { openPeopleGateway, type PeopleGateway } from "../support/servers/people-gateway.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
@@ -206,13 +207,15 @@ describe("a product token", () => {
       await readAudit(server, { entityType: "product_token" }),
       await readAudit(server, { action: "program.listed" }),
     ]);
-    const files = await readdir(dirname(database));
-    const stored = await Promise.all(files.map((name) => readFile(join(dirname(database), name), "latin1")));
+    const rows = await server.app.store.users.database.selectFrom("productTokens").selectAll().execute();
+    const files = onPostgres ? [] : await readdir(dirname(database));
+    const contents = await Promise.all(files.map((name) => readFile(join(dirname(database), name), "latin1")));
+    const stored = [JSON.stringify(rows), ...contents];
     for (const secret of [own, shared]) {
       expect(shown.includes(secret)).toBe(false);
       expect(stored.some((content) => content.includes(secret))).toBe(false);
     }
-    expect(files).toContain("gateway.db");
+    expect([rows.length, onPostgres || files.includes("gateway.db")]).toEqual([2, true]);
     expect(shown).toContain(own.slice(0, 6));
   });
 
