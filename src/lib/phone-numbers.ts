@@ -18,11 +18,12 @@ const others: readonly RegExp[] = [
 const maxChars = 60;
 
 /**
- * Matches the beginning of a number, at the start of a text or of a string in compact JSON, except times as this program
- * writes them. Any character outside ASCII counts as a digit, because an exact test takes several times as long.
+ * Matches the beginning of a number, at the start of a text or of a string in compact JSON, except dates, times and
+ * handles as this program writes them. Any character outside ASCII counts as a digit, because an exact test takes
+ * several times as long.
  */
 const suspicion =
-  /\+[1-9]|(?:^"?|[:[,{]")\s*(?!\d{4}-\d\d-\d\dT)(?:tel|phone|mob|cell|fax|(?:[:+\d\s()[\]./\u0080-\uffff-]|\\[tnr]){7})/i;
+  /\+[1-9]|(?:^"?|[:[,{]")\s*(?!\d{4}-\d\d-\d\dT|[12]\d{3}-\d\d-\d\d(?:"|$))(?:tel|phone(?!~)|mob|cell|fax|(?:[:+\d\s()[\]./\u0080-\uffff-]|\\[tnr]){7})/i;
 
 /** Returns whether a text, which may be JSON, may contain a telephone number. */
 export function mayHoldPhoneNumber(text: string): boolean {

@@ -25,7 +25,9 @@ const address = fc.constantFrom(
   "müller@bücher.example",
   "n@x.org",
 );
-const around = fc.string({ unit: fc.constantFrom(..."\n\t\r\b\f\"\\u/ .,;:()<>@'-é中\u200b\u202e\u0007") });
+const around = fc.string({
+  unit: fc.constantFrom(..."\n\t\r\b\f\"\\u/ .,;:()<>@'-é中\u200b\u200d\ufe0f\u00a0\u202e\u0007"),
+});
 const decoy = fc.constantFrom(
   handles.pseudonymize("email", "eve@evil.example"),
   '@handle.invalid"',
@@ -33,11 +35,26 @@ const decoy = fc.constantFrom(
   "x@handle.invalidated.org",
   '\\"@handle.invalid\\"',
 );
+const numbers = fc.constantFrom(
+  "2027-03-04",
+  "2027-03-04T10:00:00.000Z",
+  "0027-03-04",
+  "+44 20 7946 0958",
+  "020 7946 0958",
+  "tel 12345678",
+  "١٢٣٤٥٦٧٨٩٠",
+  handles.pseudonymize("phone", "+44 20 7946 0958"),
+  "phone~12345678",
+);
 const plain = fc.string({ unit: fc.constantFrom(...'\n\t"\\ .,abcnu09') });
-const pieces = fc.array(fc.oneof(around, address, decoy, plain), { maxLength: 5 }).map((each) => each.join(""));
+const pieces = fc
+  .array(fc.oneof(around, address, decoy, numbers, plain), { maxLength: 5 })
+  .map((each) => each.join(""));
 const text = fc.oneof(
   plain,
   decoy,
+  numbers,
+  fc.tuple(plain, numbers, plain).map((each) => each.join("")),
   fc.tuple(plain, decoy, plain).map((each) => each.join("")),
   pieces,
 );
