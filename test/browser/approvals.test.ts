@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 const hostile = '<img src=x onerror="document.title=1"> & <script>document.title=1</script> roof';
 
-async function seedSubmission() {
-  const { submissionId, version } = await server.seed.submission({ state: "IN_REVIEW", title: hostile });
+async function seedSubmission(title: string) {
+  const { submissionId, version } = await server.seed.submission({ state: "IN_REVIEW", title });
   return { submissionId, version, reason: "Outside the region" };
 }
 
@@ -30,7 +30,8 @@ test("a person follows the link of a question, signs in, leaves out a call of a 
 
   const agent = (await clients["2026-07-28 over HTTP"]?.(server, await server.token())) as ToolClient;
   const calls = [];
-  for (let n = 0; n < 3; n++) calls.push({ tool: "eliminate_submission", arguments: await seedSubmission() });
+  for (const title of ["A roof for the market hall", "Swings by the river", "A choir for the harbour"])
+    calls.push({ tool: "eliminate_submission", arguments: await seedSubmission(title) });
   const question = readConfirmation(await agent.call("run_batch", { calls })) as { token: string; url?: string };
   await page.goto(`${origin}${new URL(String(question.url)).pathname}`);
   await page.getByLabel("E-mail address").fill("olga@example.org");
@@ -40,7 +41,7 @@ test("a person follows the link of a question, signs in, leaves out a call of a 
   expect(await page.title()).toBe("Approval");
   await expectAccessible(page);
   await takeScreenshots(page, "approval");
-  await page.getByLabel("2. eliminate_submission").uncheck();
+  await page.getByLabel("2. Eliminate submission").uncheck();
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByText("Approved by Olga Owner").waitFor();
   await expectAccessible(page);
@@ -52,7 +53,7 @@ test("a person follows the link of a question, signs in, leaves out a call of a 
   );
   expect(await Promise.all(states)).toEqual(["ELIMINATED", "IN_REVIEW", "ELIMINATED"]);
 
-  const single = await seedSubmission();
+  const single = await seedSubmission(hostile);
   const { token, url } = readConfirmation(await agent.call("eliminate_submission", single)) as typeof question;
   await page.goto(`${origin}/approvals`);
   await expectAccessible(page);

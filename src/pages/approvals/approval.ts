@@ -1,10 +1,10 @@
 import { html } from "hono/html";
 import type { Approval } from "../../contract/access/approvals.ts";
 import type { User } from "../../contract/access/roles.ts";
-import { questionMarks } from "../../contract/definition/confirmation.ts";
 import { approvalsAsset } from "../assets.ts";
 import { formatMinute } from "../components/format.ts";
 import { renderNotice } from "../components/notice.ts";
+import { parseQuestion, renderQuestionLines } from "../components/question.ts";
 import { renderPage } from "../layout.ts";
 
 export interface ApprovalPage {
@@ -73,37 +73,38 @@ function renderFacts({ approval, status, tokenName }: ApprovalPage) {
   </dl>`;
 }
 
-/** Renders exactly the text that the agent was shown. */
+/** Renders all lines that the agent was shown, in groups. */
 function renderPreview({ question, calls, except }: Approval, isOpen: boolean) {
-  if (calls.length === 0) return html`<pre class="preview" tabindex="0">${question}</pre>`;
-  const [heading] = question.split("\n");
+  const { heading, lines } = parseQuestion(question);
+  if (calls.length === 0)
+    return html`<section class="call">
+      <h2>${heading}</h2>
+      ${renderQuestionLines(lines, true)}
+    </section>`;
   return html`<fieldset>
       <legend>${heading}</legend>
-      ${calls.map(
-        ({ position, tool, text }) =>
-          html`<div class="call">
-            <label>
-              <input
-                type="checkbox"
-                name="call"
-                value="${position}"
-                ${except.includes(position) ? "" : "checked"}
-                ${isOpen ? "" : "disabled"}
-              />
-              ${position}. ${tool}
-            </label>
-            <pre class="preview" tabindex="0">${text}</pre>
-          </div>`,
-      )}
+      ${calls.map((call) => renderCall(call, !except.includes(call.position), isOpen))}
     </fieldset>
-    ${renderRemainder(question)}`;
+    ${renderQuestionLines(lines)}`;
 }
 
-/** Renders the lines of a batch's question that belong to none of its calls. */
-function renderRemainder(question: string) {
-  const { sameBatch, refused } = questionMarks;
-  const lines = question.split("\n").filter((line) => line.startsWith(sameBatch) || line.startsWith(refused));
-  return lines.map((line) => html`<p>${line}</p>`);
+function renderCall({ position, text }: Approval["calls"][number], isChosen: boolean, isOpen: boolean) {
+  const { heading, lines } = parseQuestion(text);
+  return html`<section class="call">
+    <h2>
+      <label class="choice">
+        <input
+          type="checkbox"
+          name="call"
+          value="${position}"
+          ${isChosen ? "checked" : ""}
+          ${isOpen ? "" : "disabled"}
+        />
+        ${position}. ${heading}
+      </label>
+    </h2>
+    ${renderQuestionLines(lines, true)}
+  </section>`;
 }
 
 function renderChoices({ approval: { choices }, user }: ApprovalPage) {
