@@ -237,12 +237,8 @@ export class SqlReader implements Reader {
     after?: readonly unknown[],
   ): Promise<R[]> {
     const step = selectStep(this.db, source, this.businessId, query, { sort, limit, after });
-    if (this.#columns) {
-      const { rows } = await this.shared.statements.runForTuples(this.db, step);
-      return rows.map((row) => source.codec.decodeTuple(row));
-    }
-    const rows = await step.execute();
-    return rows.map((row) => source.codec.decode(row as Readonly<Record<string, unknown>>));
+    const { rows } = await this.shared.statements.runForTuples(this.db, step);
+    return rows.map((row) => source.codec.decodeTuple(row));
   }
 }
 

@@ -1,4 +1,5 @@
 import { mayHoldDisguisedAddress, replaceAddresses } from "../../lib/addresses.ts";
+import { isAscii } from "../../lib/json-cache.ts";
 import { mayHoldPhoneNumber, replacePhoneNumbers } from "../../lib/phone-numbers.ts";
 import {
   createInvalidHandleProblem,
@@ -39,7 +40,8 @@ function hidePhoneNumbers(text: string, handles: Pseudonymizer): string {
  */
 export function isPlain(json: string): boolean {
   if (json.includes("\\") && /\\[bftu]/.test(json)) return false;
-  if (mayHoldPhoneNumber(json) || sanitizeText(json) !== json) return false;
+  if ((!isAscii(json) || json.includes("\u007f")) && sanitizeText(json) !== json) return false;
+  if (mayHoldPhoneNumber(json)) return false;
   for (let at = json.indexOf("@"); at >= 0; at = json.indexOf("@", at + 1)) if (!isHandleAt(json, at)) return false;
   return !mayHoldDisguisedAddress(json);
 }
