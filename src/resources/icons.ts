@@ -10,7 +10,7 @@ const svg = [
   "</svg>",
 ].join("");
 
-/** The icon of the server and its prompts. A client over stdio has no address to load an image from. */
+/** The icon of the server, its prompts and its views. A client over stdio has no address to load an image from. */
 export const icons = [
   {
     src: `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`,

@@ -1,6 +1,7 @@
 import type { ReadResourceResult, Resource } from "@modelcontextprotocol/server";
 import { findView, getViewUri, viewMimeType, views } from "../views/catalog.ts";
 import { readView } from "../views/read-view.ts";
+import { icons } from "./icons.ts";
 
 /** How long a client may cache a view, which changes only with the server's version. */
 const viewTtlMs = 60 * 60_000;
@@ -12,7 +13,7 @@ const _meta = { ui: { csp: { connectDomains: [], resourceDomains: [] }, prefersB
 export function listViews(): Resource[] {
   return views.map((view) => {
     const { name, title, description } = view;
-    return { uri: getViewUri(view), name, title, description, mimeType: viewMimeType, _meta };
+    return { uri: getViewUri(view), name, title, description, mimeType: viewMimeType, icons, _meta };
   });
 }
 

@@ -45,7 +45,8 @@ describe.each(ways)("a client of %s", (...way) => {
     const { resources } = await client.listResources();
     for (const each of views) {
       const uri = getViewUri(each);
-      expect(resources.find((resource) => resource.uri === uri)).toMatchObject({ mimeType: viewMimeType });
+      const icons = [{ mimeType: "image/svg+xml" }];
+      expect(resources.find((resource) => resource.uri === uri)).toMatchObject({ mimeType: viewMimeType, icons });
       const { contents } = await client.readResource({ uri });
       expect(contents).toMatchObject([{ uri, mimeType: viewMimeType, _meta: { ui: { csp: { connectDomains: [] } } } }]);
       const [content] = contents;
