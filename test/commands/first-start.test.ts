@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, inject, onTestFinished, test } from "vites
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import { type Databases, openDatabases } from "../support/database/database-server.ts";
 import { createSettings } from "../support/database/database-settings.ts";
-import { freePort } from "../support/database/postgres-server.ts";
+import { freePort } from "../support/processes/free-port.ts";
 import { type Home, openHome } from "../support/processes/program.ts";
 import { waitFor } from "../support/wait.ts";
 

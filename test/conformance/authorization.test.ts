@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { expect } from "vitest";
 import { openAs } from "../identity/browser-session.ts";
 import { allow } from "../identity/test-app.ts";
-import { freePort } from "../support/servers/issuer.ts";
+import { freePort } from "../support/processes/free-port.ts";
 import { test } from "../support/servers/test-server.ts";
 
 const suite = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");

@@ -3,9 +3,9 @@ import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../support/processes/free-port.ts";
 import { openWebhookServer } from "../webhooks/webhook-server.ts";
 import { root } from "./pages.ts";
-import { freePort } from "./shell.ts";
 
 /** The example as a reader of the page on webhooks starts it, beside the real sender. */
 async function openReceiver() {

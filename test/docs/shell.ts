@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../support/processes/directory.ts";
+import { freePort } from "../support/processes/free-port.ts";
 import { type Block, root } from "./pages.ts";
 
 /** What came of a page's commands. */
@@ -96,15 +96,6 @@ function exchange(text: string, ports: ReadonlyMap<string, string>): string {
   return text.replace(portPattern, (all, before: string, port: string) =>
     ports.has(port) ? `${before}${ports.get(port)}` : all,
   );
-}
-
-/** A port of this machine that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** Starts what does not end by itself, and waits until it says that it is there. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { createSettings } from "../support/database/database-settings.ts";
-import { freePort } from "../support/database/postgres-server.ts";
+import { freePort } from "../support/processes/free-port.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 

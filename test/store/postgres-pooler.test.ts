@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/store/open.ts";
 import { type Databases, openDatabases } from "../support/database/database-server.ts";
-import { freePort } from "../support/database/postgres-server.ts";
+import { freePort } from "../support/processes/free-port.ts";
 
 let databases: Databases;
 

