@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
 import { download, loadJob, openFileServer, runDueExports } from "../support/data/exports.ts";
@@ -88,8 +89,20 @@ describe("an export whose process", () => {
     await untilWriting(database, exportId, new Set());
     child.signal("SIGSTOP");
     server.clock.advance(2 * leaseMs);
-    // A process that stalls within a transaction locks the export until PostgreSQL ends the transaction.
-    await expect.poll(() => runDueExports(server).then(() => loadJob(server, exportId))).toMatchObject({ version: 1 });
+    // A process that stalls within a transaction locks the export until PostgreSQL ends the transaction, and all of a
+    // database in SQLite. It goes on for a moment, to stall elsewhere.
+    const takeOver = async () => {
+      try {
+        await runDueExports(server);
+      } catch (error) {
+        child.signal("SIGCONT");
+        await delay(20);
+        child.signal("SIGSTOP");
+        throw error;
+      }
+      return loadJob(server, exportId);
+    };
+    await expect.poll(takeOver, { timeout: 120_000 }).toMatchObject({ version: 1 });
     await expectOnce(server, database, exportId);
     child.signal("SIGCONT");
     await expect.poll(child.logged).toContain("Another process took an export over");
