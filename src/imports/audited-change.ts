@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import { withAudit } from "../pipeline/audit/with-audit.ts";
+import { runRolledBack } from "../pipeline/rollback.ts";
 import type { Author, ChangeContext } from "../store/handler-context.ts";
 import type { PipelineTransaction, Store } from "../store/port.ts";
 
@@ -19,24 +20,13 @@ type Work<R> = (context: ChangeContext, transaction: PipelineTransaction) => Pro
 export type RunChange = <R>(options: AuditedChangeOptions, work: Work<R>) => Promise<R>;
 
 export function createRunChange(store: Store, clock: Clock): RunChange {
-  return async function runChange<R>({ dryRun, author, ...change }: AuditedChangeOptions, work: Work<R>): Promise<R> {
+  return <R>({ dryRun, author, ...change }: AuditedChangeOptions, work: Work<R>) => {
     const now = clock.now();
-    const rollback = new RollbackSignal<R>();
-    try {
-      return await withAudit(store, { ...author, ...change, now }, async (transaction, emit) => {
+    const transact = <Made>(make: (run: () => Promise<R>) => Promise<Made>) =>
+      withAudit(store, { ...author, ...change, now }, (transaction, emit) => {
         const context = { store: transaction, now: now.toISOString(), newId: createId, emit };
-        rollback.result = await work(context, transaction);
-        if (dryRun) throw rollback;
-        return rollback.result;
+        return make(() => work(context, transaction));
       });
-    } catch (error) {
-      if (error === rollback && rollback.result !== undefined) return rollback.result;
-      throw error;
-    }
+    return dryRun ? runRolledBack<() => Promise<R>, R>(transact, (run) => run()) : transact((run) => run());
   };
-}
-
-/** Rolls back the transaction of a dry run and carries its result out. */
-class RollbackSignal<R> extends Error {
-  result: R | undefined;
 }

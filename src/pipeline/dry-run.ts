@@ -1,9 +1,10 @@
 import type { Scope } from "../contract/access/scopes.ts";
 import type { Links } from "../store/handler-context.ts";
-import type { Change, Reader } from "../store/port.ts";
+import type { Change, PipelineTransaction, Reader } from "../store/port.ts";
 import { normalizeEmail, type TableName } from "../store/tables.ts";
 import { computeChangeDigest } from "./audit/change-digest.ts";
 import { type PipelineDeps, type PreparedCall, toActor } from "./call.ts";
+import { runRolledBack } from "./rollback.ts";
 import { runWriteHandler } from "./steps/run-handler.ts";
 
 export type { ConsumedNonce } from "../store/port.ts";
@@ -33,30 +34,18 @@ export interface PlanningContext {
   readonly complete: boolean;
 }
 
-/** Rolls back the transaction of a dry run and carries its result out. */
-class RollbackSignal extends Error {
-  readonly dryRunResult: DryRunResult;
-
-  constructor(dryRunResult: DryRunResult) {
-    super("The dry run is rolled back");
-    this.dryRunResult = dryRunResult;
-  }
-}
-
 /** Runs a call that writes in a transaction that is rolled back. */
-export async function runDry(deps: PipelineDeps, prepared: PreparedCall): Promise<DryRunResult> {
+export function runDry(deps: PipelineDeps, prepared: PreparedCall): Promise<DryRunResult> {
   const dryDeps = { ...deps, links: createDryRunLinks(deps.links) };
-  try {
-    return await deps.store.transaction(toActor(prepared), async (transaction) => {
+  return runRolledBack(
+    (work) => deps.store.transaction(toActor(prepared), work),
+    async (transaction: PipelineTransaction): Promise<DryRunResult> => {
       const data = await runWriteHandler(dryDeps, prepared, transaction);
       const changes = [...transaction.changes];
       const labels = await loadLabels(transaction, prepared.caller.scopes, changes);
-      throw new RollbackSignal({ ok: true, changes, data, labels, digest: computeChangeDigest(changes) });
-    });
-  } catch (error) {
-    if (error instanceof RollbackSignal) return error.dryRunResult;
-    throw error;
-  }
+      return { ok: true, changes, data, labels, digest: computeChangeDigest(changes) };
+    },
+  );
 }
 
 /** Replaces the secret link of an invitation, because the invitation is rolled back. */

@@ -11,41 +11,25 @@ import { annotations, listing, type ToolName } from "./tool-catalog.ts";
 export type { ToolName };
 export const toolNames = Object.keys(listing) as ToolName[];
 
-/**
- * Tools without an output schema, for hosts that get only text: a tool with an output schema must return structured
- * content.
- */
-const textOnly: ReadonlyMap<ToolName, Tool> = new Map(
-  toolNames.map((name) => {
-    const { outputSchema: _, ...tool } = listing[name];
-    return [name, tool];
-  }),
-);
-
-/**
- * Tools whose output schema has the fields of `data`, for hosts that generate code from it: see
- * docs/decisions/0011-output-schemas.md.
- */
-const typed: ReadonlyMap<ToolName, Tool> = new Map(toolNames.map((name) => [name, addDataSchema(name)]));
-
-function addDataSchema(name: ToolName): Tool {
-  const tool = listing[name];
-  if (isOwnToolName(name) || !tool.outputSchema) return tool;
-  const properties = { ...(tool.outputSchema["properties"] as object), data: dataSchemas[name] };
-  return { ...tool, outputSchema: { ...tool.outputSchema, properties } };
+/** Returns a tool as hosts with this form of results get it. */
+function getListedTool(name: ToolName, results: ToolSettings["results"]): Tool {
+  const { outputSchema, ...tool } = listing[name];
+  if (results === "both" || !outputSchema) return listing[name];
+  // A tool with an output schema must return structured content, which hosts that get only text do not.
+  if (results === "text") return tool;
+  return isOwnToolName(name) ? listing[name] : { ...listing[name], outputSchema: addDataSchema(outputSchema, name) };
 }
 
-const toolsByForm: Readonly<Record<ToolSettings["results"], ReadonlyMap<ToolName, Tool>>> = {
-  both: new Map(toolNames.map((name) => [name, listing[name]])),
-  text: textOnly,
-  structured: typed,
-};
+/** Adds the fields of `data`, for hosts that generate code from them: see docs/decisions/0011-output-schemas.md. */
+function addDataSchema(outputSchema: NonNullable<Tool["outputSchema"]>, name: CallName) {
+  return { ...outputSchema, properties: { ...(outputSchema["properties"] as object), data: dataSchemas[name] } };
+}
 
 /** Lists the definitions of tools that a token with these scopes can use, always in the same order. */
 export function listToolDefinitions(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
   const offered = listOfferedTools(settings, scopes);
   const names: readonly ToolName[] = [...offered, ...listOwnTools(settings, offered)];
-  const tools = names.map((name) => toolsByForm[settings.results].get(name) as Tool);
+  const tools = names.map((name) => getListedTool(name, settings.results));
   if (!offered.every(isReadOnly)) return tools;
   return tools.map((tool) => (tool.name === "run_batch" ? { ...tool, annotations: annotations.read } : tool));
 }
@@ -64,7 +48,7 @@ export function getToolDefinition(name: ToolName): ToolDefinition {
 
 /** Returns what `describe_tool` shows: the definition, and the output schema for hosts that generate code. */
 export function describeToolDefinition(name: ToolName, { results }: ToolSettings): ToolDefinition {
-  const { outputSchema } = toolsByForm[results].get(name) as Tool;
+  const { outputSchema } = getListedTool(name, results);
   return { ...getToolDefinition(name), ...(results === "structured" && { outputSchema }) };
 }
 
