@@ -345,7 +345,7 @@ function move(tenant: ModelTenant, submission: ModelSubmission, to: string, { ac
   submission.version += 1;
   if (to === "DRAFT") Object.assign(submission, { currentRoundId: null, eligible: null });
   if (["DRAFT", "WITHDRAWN", "ELIMINATED"].includes(to)) {
-    for (const each of submission.assignments) if (each.active) endAssignment(tenant, each, action);
+    for (const each of submission.assignments) if (each.active) endAssignment(tenant, each, "assignment.updated");
   }
   audit(tenant, submission.submissionId, action);
   emit(tenant, submission, "submission.state_changed", `${from} ${to} ${operation}`);
