@@ -1,25 +1,33 @@
-/** Runs a call for applications with a real MCP client over stdio, and prints requests and results. */
+/** Runs a call for applications with a real MCP client over stdio, and prints what agent and person see. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { formatRecord, formatTable, printAnswer, printCall, printHeading, printQuestion } from "./demo-output.ts";
 
-type Row = Record<string, unknown>;
+// biome-ignore lint/suspicious/noExplicitAny: the data of any tool
+type Data = any;
+
+interface Step {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly show: (data: Data) => string[];
+  /** The person's reply if the server asks. */
+  readonly reply?: "yes" | "no";
+}
 
 const directory = mkdtempSync(join(tmpdir(), "programme-demo-"));
 const client = new Client(
   { name: "programme-demo", version: "1.0.0" },
   { versionNegotiation: { mode: "auto" }, capabilities: { elicitation: { form: {} } } },
 );
-client.setRequestHandler("elicitation/create", async ({ params }) => {
-  console.log(`? ${params.message.replaceAll("\n", "\n  ")}\n! yes`);
-  return { action: "accept", content: { confirm: true } };
-});
 try {
   await connect();
-  await walk();
+  const programId = await lookAround();
+  const submissionId = await receiveApplication(programId);
+  await decideAndHandOver(programId, submissionId);
 } finally {
   await client.close();
   rmSync(directory, { recursive: true, force: true });
@@ -30,97 +38,170 @@ async function connect(): Promise<void> {
   const args = [main, "stdio", "--database", join(directory, "demo.db"), "--demo", "--log-level", "error"];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "inherit" }));
   const { tools } = await client.listTools();
-  console.log(`Connected over ${client.getNegotiatedProtocolVersion()}; ${tools.length} tools.\n`);
+  console.log(
+    `Connected over ${client.getNegotiatedProtocolVersion()}; ${tools.length} tools. Long values are shortened here.\n`,
+  );
 }
 
-async function walk(): Promise<void> {
-  const programs = await rows("list_programs", { select: ["name", "year", "lifecycleStatus"] });
-  const program = pick(programs, (row) => row["lifecycleStatus"] === "underway");
-  const { programId } = program;
-  const tracks = await rows("list_tracks", { programId, select: ["name", "intakeOpen", "feeAmountMinor", "schemaId"] });
-  const track = pick(tracks, (row) => row["intakeOpen"] === true && !row["feeAmountMinor"]);
-  const rounds = await rows("list_rounds", { programId, select: ["name", "trackId", "sequence", "active"] });
-  const round = pick(rounds, (row) => row["trackId"] === track["trackId"] && row["active"] === true);
-  const schema = await one("get_schema", { schemaId: track["schemaId"] });
+async function lookAround(): Promise<string> {
+  printHeading("Which programmes are there?");
+  const programs = await call({
+    tool: "list_programs",
+    input: { select: ["name", "year", "lifecycleStatus"] },
+    show: (data) => formatTable(data, ["name", "year", "lifecycleStatus"]),
+  });
+  const { programId } = pick(programs, ({ lifecycleStatus }) => lifecycleStatus === "underway");
 
-  const created = await one("create_submission", {
-    trackId: track["trackId"],
-    fields: exampleFields(schema),
-    deadline: new Date(Date.now() + 7 * 86_400_000).toISOString(),
-    innovatorEmail: "nadia.bergstrom@example.org",
-    innovatorName: "Nadia Bergström",
+  printHeading("What needs doing in the current one?");
+  await call({
+    tool: "list_open_work",
+    input: { programId },
+    show: ({ work }) => formatTable(work, ["kind", "count", "tools"]),
+  });
+
+  printHeading("How far are the reviews?");
+  await call({
+    tool: "get_review_progress",
+    input: { programId },
+    show: ({ rounds }) => formatTable(rounds, ["track", "name", "submissions", "assigned", "submitted", "missing"]),
+  });
+  return programId;
+}
+
+async function receiveApplication(programId: string): Promise<string> {
+  printHeading("Somebody applies to a track without a fee. What does its form ask?");
+  const tracks = await call({
+    tool: "list_tracks",
+    input: { programId, select: ["name", "intakeOpen", "feeAmountMinor", "schemaId"] },
+    show: (data) => formatTable(data, ["name", "intakeOpen", "feeAmountMinor"]),
+  });
+  const { trackId, schemaId } = pick(tracks, (track) => track.intakeOpen && !track.feeAmountMinor);
+  const { fields } = await call({
+    tool: "get_schema",
+    input: { schemaId },
+    show: (schema) => formatTable(schema.fields, ["label", "type", "required"]),
+  });
+
+  printHeading("The application goes in, passes screening, and reaches the first round.");
+  const shown = ["submissionId", "state", "version"];
+  const created = await call({
+    tool: "create_submission",
+    input: {
+      trackId,
+      fields: exampleFields(fields),
+      deadline: new Date(Date.now() + 7 * 86_400_000).toISOString(),
+      innovatorEmail: "nadia.bergstrom@example.org",
+      innovatorName: "Nadia Bergström",
+    },
+    show: (data) => formatRecord(data, shown),
   });
   const { submissionId } = created;
-  const submitted = await one("submit_submission", { submissionId, version: created["version"] });
-  const screened = await one("screen_submission", { submissionId, eligible: true, version: submitted["version"] });
-  await one("advance_submission", { submissionId, toRoundId: round["roundId"], version: screened["version"] });
-
-  const reviewers = await rows("list_reviewers", {
-    roundId: round["roundId"],
-    status: "active",
-    limit: 2,
-    select: ["firstName", "lastName", "affiliation", "expertise"],
+  const show = (data: Data) => formatRecord(data, shown.slice(1));
+  const submitted = await call({ tool: "submit_submission", input: { submissionId, version: created.version }, show });
+  const screening = { submissionId, eligible: true, version: submitted.version };
+  const { version } = await call({ tool: "screen_submission", input: screening, show });
+  const rounds = await call({
+    tool: "list_rounds",
+    input: { programId, select: ["name", "trackId", "active"] },
+    show: (data) => formatTable(data, ["name", "trackId", "active"]),
   });
-  await one("bulk_assign_reviewers", {
-    roundId: round["roundId"],
-    pairs: reviewers.map(({ reviewerId }) => ({ submissionId, reviewerId })),
+  const { roundId } = pick(rounds, (round) => round.trackId === trackId && round.active);
+  await call({ tool: "advance_submission", input: { submissionId, toRoundId: roundId, version }, show });
+  await assignReviewers({ programId, roundId, submissionId });
+  return submissionId;
+}
+
+async function assignReviewers(ids: Readonly<Record<"programId" | "roundId" | "submissionId", string>>): Promise<void> {
+  const { programId, roundId, submissionId } = ids;
+  printHeading("Who could review it? The person is asked before anybody is assigned.");
+  const { submissions } = await call({
+    tool: "list_reviewer_candidates",
+    input: { programId, roundId, submissionIds: [submissionId] },
+    show: (data) => formatTable(data.submissions[0].candidates, ["name", "open", "room", "matchingExpertise"]),
   });
-  const reviews = await rows("list_reviews", {
-    limit: 3,
-    select: ["submissionId", "status", "totalScore", "recommendation"],
+  const reviewers: Data[] = submissions[0].candidates.slice(0, 2);
+  await call({
+    tool: "bulk_assign_reviewers",
+    input: { roundId, pairs: reviewers.map(({ reviewerId }) => ({ submissionId, reviewerId })) },
+    show: ({ created }) => formatTable(created, ["assignmentId", "reviewerId"]),
+    reply: "yes",
   });
-  await one("get_submission_reviews_summary", { submissionId: reviews[0]?.["submissionId"] });
-  await rows("list_released_feedback", { limit: 3, select: ["submissionId", "subject", "body"] });
-  await rows("list_persons", { limit: 3, select: ["kinds", "active", "createdAt"] });
-  const { exportId } = await one("create_export", { programId, wait: true });
-  await one("get_export", { exportId });
-  await rows("list_audit_entries", { submissionId, limit: 10, select: ["action", "entityId", "occurredAt"] });
 }
 
-async function rows(name: string, input: Row): Promise<Row[]> {
-  return (await call(name, input)) as Row[];
+async function decideAndHandOver(programId: string, submissionId: string): Promise<void> {
+  printHeading("How do the submissions of the round compare?");
+  const { rounds } = await call({
+    tool: "get_score_table",
+    input: { programId },
+    show: (data) => formatTable(data.rounds[0].submissions, ["rank", "title", "state", "spread"]),
+  });
+  const last = pick(rounds[0].submissions.toReversed(), ({ state }) => state === "IN_REVIEW");
+
+  printHeading("The last one is to be eliminated. The person says no, and nothing changes.");
+  const { version } = await call({
+    tool: "get_submission",
+    input: { submissionId: last.submissionId, select: ["title", "state", "innovatorName", "innovatorEmail"] },
+    show: (data) => formatRecord(data, ["title", "state", "innovatorName", "innovatorEmail"]),
+  });
+  await call({
+    tool: "eliminate_submission",
+    input: { submissionId: last.submissionId, version, reason: "Lowest total" },
+    show: () => [],
+    reply: "no",
+  });
+
+  printHeading("The programme's data as a file, and who did what to the new application.");
+  await call({
+    tool: "create_export",
+    input: { programId, wait: true },
+    show: (data) => formatRecord(data, ["exportId", "status", "downloadUrl"]),
+    reply: "yes",
+  });
+  await call({
+    tool: "list_audit_entries",
+    input: { submissionId, limit: 10, select: ["action", "occurredAt"] },
+    show: (data) => formatTable(data, ["action", "occurredAt"]),
+  });
 }
 
-async function one(name: string, input: Row): Promise<Row> {
-  return (await call(name, input)) as Row;
+/** Calls a tool, prints call and answer, and returns its data. */
+async function call({ tool, input, show, reply }: Step): Promise<Data> {
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    printQuestion(params.message, reply ?? "no");
+    return reply === "yes" ? { action: "accept", content: { confirm: true } } : { action: "decline" };
+  });
+  printCall(tool, input);
+  const result = await client.callTool({ name: tool, arguments: input });
+  const text = result.content[0]?.type === "text" ? result.content[0].text : "";
+  if ((result.isError ?? false) !== (reply === "no")) throw new Error(`${tool} gave an unexpected answer: ${text}`);
+  if (result.isError) {
+    printAnswer(formatRecord(JSON.parse(text).error, ["code", "message"]));
+    return undefined;
+  }
+  const { data } = result.structuredContent as { data: Data };
+  printAnswer(show(data));
+  return data;
 }
 
-async function call(name: string, input: Row): Promise<unknown> {
-  console.log(`→ ${name} ${JSON.stringify(input)}`);
-  const result = await client.callTool({ name, arguments: input });
-  const [content] = result.content;
-  const text = content?.type === "text" ? content.text : "";
-  console.log(`← ${result.isError ? "error " : ""}${text.replaceAll("\n", "\n  ")}\n`);
-  if (result.isError) throw new Error(`${name} was refused: ${text}`);
-  return (result.structuredContent as { data: unknown }).data;
-}
-
-function pick(candidates: readonly Row[], wanted: (row: Row) => boolean): Row {
-  const found = candidates.find(wanted);
+function pick(candidates: readonly Data[], isWanted: (row: Data) => boolean): Data {
+  const found = candidates.find(isWanted);
   if (!found) throw new Error("The demonstration data lacks a record to go on with");
   return found;
 }
 
-/** Returns valid values for every required field of an application schema. */
-function exampleFields(schema: Row): Row {
-  const fields = schema["fields"] as {
-    fieldId: string;
-    type: string;
-    required: boolean;
-    archived: boolean;
-    constraints?: Row;
-  }[];
-  const wanted = fields.filter((field) => field.required && !field.archived);
+/** Returns valid values for every required field of a form. */
+function exampleFields(fields: readonly Data[]): Readonly<Record<string, unknown>> {
+  const wanted = fields.filter(({ required, archived }) => required && !archived);
   return Object.fromEntries(
-    wanted.map(({ fieldId, type, constraints = {} }) => [fieldId, exampleValue(type, constraints)]),
+    wanted.map(({ fieldId, type, constraints }) => [fieldId, exampleValue(type, constraints ?? {})]),
   );
 }
 
-function exampleValue(type: string, { options, min, minLength }: Row): unknown {
-  const [first = ""] = (options ?? []) as string[];
+function exampleValue(type: string, { options, min, minLength }: Data): unknown {
+  const [first = ""] = options ?? [];
   switch (type) {
     case "number":
-      return Number(min ?? 1);
+      return min ?? 1;
     case "boolean":
       return true;
     case "date":
@@ -130,6 +211,6 @@ function exampleValue(type: string, { options, min, minLength }: Row): unknown {
     case "multiselect":
       return [first];
     default:
-      return "A tidal garden that cleans harbour water. ".repeat(Math.ceil(Number(minLength ?? 1) / 42)).trim();
+      return "A tidal garden that cleans harbour water. ".repeat(Math.ceil((minLength ?? 1) / 42)).trim();
   }
 }

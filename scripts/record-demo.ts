@@ -15,7 +15,7 @@ const maxLinesOfAnswer = 11;
 const printed = execFileSync(process.execPath, [fileURLToPath(new URL("scripts/demo.ts", root))], { encoding: "utf8" });
 const blocks = printed
   .trimEnd()
-  .split(/\n(?=[→←?!] |Connected)/)
+  .split(/\n(?=[#→←?!] |Connected)/)
   .map(wrapBlock);
 writeFileSync(new URL("docs/images/demo.svg", root), renderSvg(placeBlocks([["$ npm run demo", ""], ...blocks])));
 
@@ -26,7 +26,7 @@ function wrapBlock(block: string): string[] {
 
 function wrapLine(line: string): string[] {
   const text = line.replaceAll("\t", "  ");
-  const wrapped = text.match(new RegExp(`.{1,${columns - 4}}`, "gu")) ?? [""];
+  const wrapped = text.match(new RegExp(`.{1,${columns}}`, "gu")) ?? [""];
   return wrapped.map((part, index) => (index === 0 ? part : `  ${part}`));
 }
 
@@ -42,7 +42,7 @@ function renderSvg(blocks: readonly DrawnBlock[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="A terminal runs npm run demo: tool calls of an agent, questions to a person, and answers">
 <style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d7dde4; white-space: pre }
-.call text { fill: #7cc4ff } .question text { fill: #ffc66d } .yes text { fill: #8fd694 } .command text { fill: #fff }
+.call text { fill: #7cc4ff } .question text { fill: #ffc66d } .yes text { fill: #8fd694 } .command text, .heading text { fill: #fff } .heading text { font-weight: bold }
 @media not (prefers-reduced-motion: reduce) {
 g { animation-duration: ${seconds}s; animation-timing-function: step-end; animation-iteration-count: infinite }
 }
@@ -88,7 +88,13 @@ function renderAppearance({ firstLine, percent }: DrawnBlock, index: number): st
 }
 
 function renderBlock({ lines, firstLine }: DrawnBlock, index: number): string {
-  const kinds: Readonly<Record<string, string>> = { "→": "call", "?": "question", "!": "yes", $: "command" };
+  const kinds: Readonly<Record<string, string>> = {
+    "→": "call",
+    "?": "question",
+    "!": "yes",
+    "#": "heading",
+    $: "command",
+  };
   const kind = kinds[lines[0]?.[0] ?? ""] ?? "answer";
   const texts = lines.map((line, at) =>
     line === "" ? "" : `<text y="${(firstLine + at) * lineHeight + 14}">${escapeXml(line)}</text>`,
