@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -60,6 +60,8 @@ async function prepare(): Promise<Case[]> {
   const bare = await rolldown({ input: fileURLToPath(new URL("start/bare.ts", import.meta.url)), platform: "node" });
   await bare.write({ dir: join(folder, "bare"), format: "esm", minify: true, entryFileNames: "main.mjs" });
   await bundleProgram(join(folder, "programme", "dist"));
+  // As npm installs it. Without the type, Node would parse each file twice.
+  writeFileSync(join(folder, "programme", "package.json"), '{ "type": "module" }');
   const main = join(folder, "programme", "dist", "main.js");
   const database = join(folder, "programme.db");
   execFileSync(process.execPath, [main, "seed", "--demo", "--database", database], { env: environment({}) });

@@ -38,7 +38,7 @@ export async function bundleProgram(folder: string): Promise<void> {
         "lru-cache": join(root, "node_modules/lru-cache/dist/esm/index.js"),
       },
     },
-    plugins: [dataModules, asciiChunks],
+    plugins: [sdkShims, dataModules, asciiChunks],
     onLog: (_, { message }) => {
       throw new Error(message);
     },
@@ -54,7 +54,7 @@ export async function bundleProgram(folder: string): Promise<void> {
       groups: [
         {
           name: "start",
-          test: /[\\/]src[\\/](config[\\/]load|commands[\\/](stdio|terminal[\\/](output|broken-pipe))|app[\\/]startup)\.ts$/,
+          test: /[\\/]src[\\/](config[\\/]load|commands[\\/](stdio|terminal[\\/]broken-pipe)|app[\\/]startup)\.ts$/,
         },
       ],
     },
@@ -69,6 +69,28 @@ export async function bundleProgram(folder: string): Promise<void> {
   writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), renderLicences(packages));
   writeFileSync(join(folder, "sbom.cdx.json"), renderSbom(root, packages));
 }
+
+/** The module with which the SDK adapts to a platform. */
+const sdkShimsId = "@modelcontextprotocol/server/_shims";
+
+/**
+ * Replaces the SDK's validator of JSON schemas, a quarter of what each start would load. The SDK uses it only in
+ * `elicitInput`, which the program never calls: questions are `inputRequired` results, and tools validate the answers.
+ */
+const sdkShims: Plugin = {
+  name: "sdk-shims",
+  resolveId: (id) => (id === sdkShimsId ? id : null),
+  load: (id) => (id === sdkShimsId ? sdkShimsCode : null),
+};
+
+const sdkShimsCode = `
+export { default as process } from "node:process";
+export class DefaultJsonSchemaValidator {
+  getValidator() {
+    throw new Error("elicitInput cannot be called: the bundle has no validator of JSON schemas");
+  }
+}
+`;
 
 const dataModules: Plugin = {
   name: "data-modules",

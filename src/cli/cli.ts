@@ -1,6 +1,5 @@
 import type { CommanderError } from "commander";
 import { watchBrokenPipe } from "../commands/terminal/broken-pipe.ts";
-import { paint } from "../commands/terminal/output.ts";
 import { Interrupted } from "../commands/terminal/signals.ts";
 import { loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
@@ -17,7 +16,7 @@ export async function runCli(argv: readonly string[]): Promise<void> {
     if (isPlainStart(args)) await serveByEnvironment();
     else await runCommand(args);
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = await report(error);
   }
 }
 
@@ -55,13 +54,15 @@ function chooseColours(args: readonly string[]): void {
   }
 }
 
-function report(error: unknown): number {
+async function report(error: unknown): Promise<number> {
   if (isCommanderError(error)) {
     // Help and `--version` end this way too. Help of a group without its command counts as an error.
     return error.exitCode === 0 ? 0 : 2;
   }
   const known = error instanceof UsageError || error instanceof Interrupted;
   const message = error instanceof Error ? error.message : String(error);
+  // Loaded only here, because a client that starts the server waits for each module of Node.
+  const { paint } = await import("../commands/terminal/paint.ts");
   process.stderr.write(`${paint("red", "error:", process.stderr)} ${message}\n`);
   return known ? error.exitCode : 1;
 }

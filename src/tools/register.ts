@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { isCallName, isWorkflowName } from "../contract/index.ts";
 import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
-import { isToolName } from "./catalog/definitions.ts";
+import { addDataSchemas, isToolName } from "./catalog/definitions.ts";
 import { callSearchTool, isSearchToolName } from "./catalog/search.ts";
 import { listTools } from "./catalog/tool-modes.ts";
 import { addViews } from "./catalog/tool-views.ts";
@@ -27,7 +27,7 @@ export function registerTools(server: Server, session: ToolSession): void {
 /** Lists the tools that a caller may use. */
 export async function listCallerTools({ upstream, settings, ...caller }: ToolSession, withViews: boolean) {
   const { scopes } = await getIdentity(upstream, caller);
-  return addViews(listTools(settings, scopes), withViews);
+  return addViews(await addDataSchemas(listTools(settings, scopes), settings.results), withViews);
 }
 
 /**

@@ -30,9 +30,7 @@ async function loadedFor(messages: readonly object[], environment: Record<string
   const soFar = loaded;
   child.kill();
   await once(child, "close");
-  return [...soFar.matchAll(/^loaded (\S+\.js)$/gm)]
-    .map((match) => match[1] as string)
-    .filter((file) => file !== "loaded.mjs");
+  return [...soFar.matchAll(/^loaded (\S+)$/gm)].map((match) => match[1] as string);
 }
 
 describe("a start over stdio", () => {
@@ -41,16 +39,30 @@ describe("a start over stdio", () => {
     ["of the embedded service", {}],
   ])("%s lists its tools with only the modules of the startup handshake", async (_, environment) => {
     const loaded = await loadedFor(opening, environment);
-    expect(loaded.toSorted()).toEqual(["cli.js", "main.js", "rolldown-runtime.js", "start.js"]);
+    const files = loaded.filter((name) => name.endsWith(".js"));
+    expect(files.toSorted()).toEqual(["cli.js", "main.js", "rolldown-runtime.js", "start.js"]);
+    // `fs` or `util` of Node would take a tenth of the start.
+    const modules = new Set(loaded.filter((name) => name.startsWith("node:")));
+    const handshake = ["node:events", "node:net", "node:os", "node:path", "node:process", "node:url"];
+    expect([...modules].toSorted()).toEqual(handshake);
+  });
+
+  test("loads the schemas of results for a host that generates code", async () => {
+    const loaded = await loadedFor(opening, { ...product, PROGRAMME_RESULTS: "structured" });
+    expect(loaded).toContain("data-schemas.js");
+    expect(loaded).not.toContain("app.js");
   });
 
   test("does not create the contract's schemas before it lists its tools", async () => {
     const start = await readFile(join(dist, "start.js"), "utf8");
-    const modules = [...start.matchAll(/^\/\/ src\/(\S+)$/gm)].map((match) => match[1] as string);
-    expect(modules).toContain("tools/catalog/data-schemas.ts");
-    expect(modules).not.toContain("contract/submissions.ts");
-    expect(modules).not.toContain("contract/definition/workflow.ts");
-    expect(modules).not.toContain("tools/catalog/schema.ts");
+    const modules = [...start.matchAll(/^\/\/ ((?:src|node_modules)\/\S+)$/gm)].map((match) => match[1] as string);
+    expect(modules).toContain("src/tools/catalog/tool-catalog.ts");
+    expect(modules).not.toContain("src/tools/catalog/data-schemas.ts");
+    expect(modules).not.toContain("src/contract/submissions.ts");
+    expect(modules).not.toContain("src/contract/definition/workflow.ts");
+    expect(modules).not.toContain("src/tools/catalog/schema.ts");
+    expect(modules.filter((path) => path.includes("ajv"))).toEqual([]);
+    expect(start.length).toBeLessThan(720_000);
   });
 
   test("loads only the modules that a call needs", async () => {

@@ -1,7 +1,3 @@
-import { styleText } from "node:util";
-
-type Format = Parameters<typeof styleText>[0];
-
 /** Options of a command, as the command line parses them. */
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -24,12 +20,4 @@ export function printJson(value: unknown): void {
 /** Prints a remark for people to stderr. */
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-/**
- * Formats text in a colour if the stream is a terminal with colours and colours are not disabled (`NO_COLOR`,
- * `--no-color`).
- */
-export function paint(format: Format, text: string, stream: NodeJS.WriteStream = process.stdout): string {
-  return styleText(format, text, { stream, validateStream: true });
 }

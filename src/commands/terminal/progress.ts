@@ -1,4 +1,4 @@
-import { paint } from "./output.ts";
+import { paint } from "./paint.ts";
 
 /** The progress of long work on the terminal. */
 export interface ProgressLine {

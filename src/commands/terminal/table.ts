@@ -1,4 +1,4 @@
-import { paint } from "./output.ts";
+import { paint } from "./paint.ts";
 
 /**
  * Formats rows of text as aligned columns.

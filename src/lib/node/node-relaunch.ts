@@ -1,7 +1,6 @@
 // This file and main.ts must run on every Node since 14, to report which Node is needed. Use no newer syntax or API
 // here.
 import type { ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 const oldest = { major: 22, minor: 19 };
@@ -23,9 +22,9 @@ export function getCheckoutNodePath(root: string, platform: string): string {
  */
 export function relaunch(root: string, script: string): void {
   const node = getCheckoutNodePath(root, process.platform);
-  if (!existsSync(node) || node === process.execPath) refuse();
-  // Loaded only here, because a program that need not relaunch does not use it.
-  import("node:child_process").then(({ spawn }) => {
+  // Loaded only here, because a program that need not relaunch does not use them.
+  Promise.all([import("node:fs"), import("node:child_process")]).then(([{ existsSync }, { spawn }]) => {
+    if (!existsSync(node) || node === process.execPath) refuse();
     follow(spawn(node, [...process.execArgv, script, ...process.argv.slice(2)], { stdio: "inherit" }));
   });
 }

@@ -3,8 +3,7 @@ import type { Scope } from "../../contract/access/scopes.ts";
 import { operationSummaries } from "../../contract/definition/operation-summaries.ts";
 import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
-import { dataSchemas } from "./data-schemas.ts";
-import { isOwnToolName } from "./own-tools.ts";
+import type { JsonSchema } from "./schema.ts";
 import { listOfferedTools, listOwnTools } from "./tool-availability.ts";
 import { annotations, listing, type ToolName } from "./tool-catalog.ts";
 
@@ -14,15 +13,8 @@ export const toolNames = Object.keys(listing) as ToolName[];
 /** Returns a tool as hosts with this form of results get it. */
 function getListedTool(name: ToolName, results: ToolSettings["results"]): Tool {
   const { outputSchema, ...tool } = listing[name];
-  if (results === "both" || !outputSchema) return listing[name];
   // A tool with an output schema must return structured content, which hosts that get only text do not.
-  if (results === "text") return tool;
-  return isOwnToolName(name) ? listing[name] : { ...listing[name], outputSchema: addDataSchema(outputSchema, name) };
-}
-
-/** Adds the fields of `data`, for hosts that generate code from them: see docs/decisions/0011-output-schemas.md. */
-function addDataSchema(outputSchema: NonNullable<Tool["outputSchema"]>, name: CallName) {
-  return { ...outputSchema, properties: { ...(outputSchema["properties"] as object), data: dataSchemas[name] } };
+  return results === "text" && outputSchema ? tool : listing[name];
 }
 
 /** Lists the definitions of tools that a token with these scopes can use, always in the same order. */
@@ -47,9 +39,26 @@ export function getToolDefinition(name: ToolName): ToolDefinition {
 }
 
 /** Returns what `describe_tool` shows: the definition, and the output schema for hosts that generate code. */
-export function describeToolDefinition(name: ToolName, { results }: ToolSettings): ToolDefinition {
-  const { outputSchema } = getListedTool(name, results);
-  return { ...getToolDefinition(name), ...(results === "structured" && { outputSchema }) };
+export async function describeToolDefinition(name: ToolName, { results }: ToolSettings): Promise<ToolDefinition> {
+  const [tool = listing[name]] = await addDataSchemas([listing[name]], results);
+  return { ...getToolDefinition(name), ...(results === "structured" && { outputSchema: tool.outputSchema }) };
+}
+
+/** Adds the fields of `data` for hosts that generate code from them: see docs/decisions/0011-output-schemas.md. */
+export async function addDataSchemas(tools: Tool[], results: ToolSettings["results"]): Promise<Tool[]> {
+  if (results !== "structured") return tools;
+  // Other hosts do not wait until the schemas, which are longer than the list, are loaded.
+  const { dataSchemas } = await import("./data-schemas.ts");
+  const schemas: Readonly<Record<string, JsonSchema>> = dataSchemas;
+  return tools.map((tool) => {
+    const { name, outputSchema } = tool;
+    const data = schemas[name];
+    if (!outputSchema || !data) return tool;
+    return {
+      ...tool,
+      outputSchema: { ...outputSchema, properties: { ...(outputSchema["properties"] as object), data } },
+    };
+  });
 }
 
 export function isToolName(name: string): name is ToolName {

@@ -85,7 +85,7 @@ export function callSearchTool(
   if (name === "call_tool") return callNamed(session, context, rawArgs);
   return instrumentCall(session, context, name, async () => {
     const args = checkArguments(name, rawArgs);
-    if (name === "describe_tool") return { result: describeTool(session, requireTool(args["name"])), code: "ok" };
+    if (name === "describe_tool") return { result: await describeTool(session, requireTool(args["name"])), code: "ok" };
     const { scopes } = await getIdentity(session.upstream, session);
     const offered = listOfferedTools(session.settings, scopes);
     const names = [...offered, ...listOwnTools(session.settings, offered)];
@@ -107,9 +107,9 @@ async function callNamed(session: ToolSession, context: ToolContext, rawArgs: Ar
 }
 
 /** @throws Problem `tool_not_offered` */
-function describeTool({ settings }: ToolSession, tool: ToolName): CallToolResult {
+async function describeTool({ settings }: ToolSession, tool: ToolName): Promise<CallToolResult> {
   if (!isOwnToolName(tool)) requireOffered(settings, tool);
-  return { content: [{ type: "text", text: JSON.stringify(describeToolDefinition(tool, settings)) }] };
+  return { content: [{ type: "text", text: JSON.stringify(await describeToolDefinition(tool, settings)) }] };
 }
 
 function checkArguments(name: SearchToolName, rawArgs: Args): Args {

@@ -1,7 +1,7 @@
 import type { McpRequestContext, Server, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Scope } from "../../contract/access/scopes.ts";
-import { listToolDefinitions } from "../../tools/catalog/definitions.ts";
+import { addDataSchemas, listToolDefinitions } from "../../tools/catalog/definitions.ts";
 import { addViews } from "../../tools/catalog/tool-views.ts";
 import type { ToolSettings } from "../../tools/settings.ts";
 import { IdentifiedServer } from "../identified-server.ts";
@@ -38,9 +38,10 @@ export function createStartupServerFactory({
 }: StartupServerDeps): (context: McpRequestContext) => Server {
   return () => {
     const server = new IdentifiedServer(version, createServerOptions(support));
-    server.setRequestHandler("tools/list", (_, { mcpReq }) => {
+    server.setRequestHandler("tools/list", async (_, { mcpReq }) => {
       const withViews = canClientShowViews(settings, mcpReq, server.getClientCapabilities());
-      return { tools: addViews(listToolDefinitions(settings, scopes), withViews) };
+      const tools = await addDataSchemas(listToolDefinitions(settings, scopes), settings.results);
+      return { tools: addViews(tools, withViews) };
     });
     return server;
   };
