@@ -7,6 +7,7 @@ const slow = [
   "test/*/{commands,crash,tutorials}.test.ts",
   "test/commands/{doctor-callers,examples,first-start,postgres,streams}.test.ts",
   "test/demo/seed.test.ts",
+  "test/matrix/mcp-tenancy.test.ts",
   "test/portal/simulate.test.ts",
   "test/store/{copy,postgres*,rolling}.test.ts",
   "test/telemetry/shutdown.test.ts",

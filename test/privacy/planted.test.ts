@@ -8,7 +8,7 @@ import { rest, send } from "../support/clients/raw-http.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 import { runDueExports } from "../support/data/exports.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
-import { openPlantedServer, type Secret } from "./planting.ts";
+import { findSecrets, openPlantedServer, type Secret } from "./planting.ts";
 
 const ordinary = [...excludeSensitiveScopes(new Set(scopes))];
 const reads = operationNames.filter((name) => operations[name].effect === "read");
@@ -143,27 +143,6 @@ async function readAll(call: (name: string, args: object) => Promise<unknown>, {
     await call(name, { limit: 100 });
     await call("list_audit_entries", { action: operations[name].audit, limit: 100 });
   }
-}
-
-/** Traffic with what is encoded in it, without regard to case. */
-function unfolded(traffic: string): string {
-  const encoded = [...new Set(traffic.match(/[\w+/=-]{12,}/g) ?? [])];
-  const decoded = encoded.map((text) => Buffer.from(text, "base64").toString("latin1"));
-  const unescaped = traffic.replace(/%[0-9a-f]{2}/gi, (code) =>
-    String.fromCharCode(Number.parseInt(code.slice(1), 16)),
-  );
-  return [traffic, unescaped, ...decoded].join("\n").toLowerCase();
-}
-
-/** The secrets that can be read in traffic: as they are, encoded, backwards, in another case, split. */
-function findSecrets(traffic: string, secrets: readonly Secret[]): string[] {
-  const text = unfolded(traffic);
-  const seen = (part: string) => {
-    const forms = [part, encodeURIComponent(part), [...part].reverse().join("")];
-    const base64 = Buffer.from(part).toString("base64").replaceAll("=", "");
-    return [...forms, base64.slice(0, -1)].some((form) => text.includes(form.toLowerCase()));
-  };
-  return secrets.filter(({ parts }) => parts.some(seen)).map(({ path, parts }) => `${path}: ${parts[0]}`);
 }
 
 const of = (secrets: readonly Secret[], ...kinds: readonly ("contact" | "sensitive" | "answer")[]) =>

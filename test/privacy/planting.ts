@@ -50,6 +50,27 @@ function plantingInto(transaction: Transaction, planter: Planter): Transaction {
   });
 }
 
+/** Returns traffic with what is encoded in it, in lower case. */
+function unfolded(traffic: string): string {
+  const encoded = [...new Set(traffic.match(/[\w+/=-]{12,}/g) ?? [])];
+  const decoded = encoded.map((text) => Buffer.from(text, "base64").toString("latin1"));
+  const unescaped = traffic.replace(/%[0-9a-f]{2}/gi, (code) =>
+    String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+  );
+  return [traffic, unescaped, ...decoded].join("\n").toLowerCase();
+}
+
+/** Returns the secrets that can be read in traffic: as they are, encoded, backwards, in another case, split. */
+export function findSecrets(traffic: string, secrets: readonly Secret[]): string[] {
+  const text = unfolded(traffic);
+  const seen = (part: string) => {
+    const forms = [part, encodeURIComponent(part), [...part].reverse().join("")];
+    const base64 = Buffer.from(part).toString("base64").replaceAll("=", "");
+    return [...forms, base64.slice(0, -1)].some((form) => text.includes(form.toLowerCase()));
+  };
+  return secrets.filter(({ parts }) => parts.some(seen)).map(({ path, parts }) => `${path}: ${parts[0]}`);
+}
+
 type Row = Readonly<Record<string, unknown>>;
 
 class Planter {

@@ -97,10 +97,8 @@ class Preview {
   /** Describes assignments: who gets what, each reviewer's load, who is left out and why. */
   plan(): string[] {
     const created = this.#of("assignments").flatMap(({ before, after }) => (before || !after ? [] : [after]));
-    const { skipped = [], truncated = [] } = (this.#dryRunResult.data ?? {}) as {
-      skipped?: readonly Row[];
-      truncated?: readonly Row[];
-    };
+    const { truncated = [] } = (this.#dryRunResult.data ?? {}) as { truncated?: readonly Row[] };
+    const skipped = this.#listSkipped("submissionId");
     if (created.length === 0 && skipped.length === 0) return [];
     const byReviewer = Map.groupBy(created, (row) => String(row["reviewerId"]));
     const loads = [...byReviewer].map(
@@ -155,14 +153,20 @@ class Preview {
   emails(): string[] {
     const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
     const suppressed = mails.filter(({ status }) => status === "suppressed").length;
-    const { skipped = [] } = (this.#dryRunResult.data ?? {}) as { skipped?: readonly unknown[] };
+    const skipped = this.#listSkipped("recipient");
     const sent = mails.filter(({ status }) => status !== "suppressed");
     const groups = Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`);
     return [
       ...[...groups.values()].flatMap((mails) => this.#mailing(mails)),
       ...(suppressed > 0 ? [`${formatCount(suppressed, "e-mail")} suppressed: not sent`] : []),
-      ...(mails.length > 0 && skipped.length > 0 ? [`${formatCount(skipped.length, "recipient")} left out`] : []),
+      ...(skipped.length > 0 ? [`${formatCount(skipped.length, "recipient")} left out`] : []),
     ];
+  }
+
+  /** Lists what a call leaves out: pairs of an assignment, or recipients of a message. */
+  #listSkipped(key: "submissionId" | "recipient"): readonly Row[] {
+    const { skipped = [] } = (this.#dryRunResult.data ?? {}) as { skipped?: readonly Row[] };
+    return skipped.filter((row) => key in row);
   }
 
   /** Describes one message and its recipients. */

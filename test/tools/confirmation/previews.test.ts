@@ -177,6 +177,7 @@ describe("a confirmation question shows", () => {
     });
     expect(shown).toContain("3 e-mails to reviewers, subject “Please review”");
     expect(shown).toContain("1 recipient left out");
+    expect(shown).not.toMatch(/undefined|assignment/);
     expect(await server.app.store.reader(server.businessId).count("emailSends", {})).toBe(0);
   });
 
