@@ -38,6 +38,7 @@ import { maxArgumentChars } from "../src/resources/prompts.ts";
 import { maxFollowed } from "../src/resources/subscriber.ts";
 import { maxUriChars } from "../src/resources/target.ts";
 import { defaultBusyTimeoutMs } from "../src/store/open.ts";
+import { maxReplicaLagMs, replicaTimeoutMs } from "../src/store/postgres/replicas.ts";
 import { maxCountedBacklog } from "../src/store/queues/queue-depths.ts";
 import { minFreeBytes } from "../src/store/sqlite/open.ts";
 import { readBatching } from "../src/telemetry/environment.ts";
@@ -385,6 +386,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       set("databaseConnections", count),
       "transactions wait for one, within that time",
     ],
+    ["Changes that a read replica lacks", time(maxReplicaLagMs), "the primary answers lists"],
+    ["An answer of a read replica on its state", time(replicaTimeoutMs), "the primary answers lists"],
     [
       "Requests that are not yet in the audit log",
       count(maxQueued),

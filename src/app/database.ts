@@ -12,14 +12,14 @@ export { MissingRights } from "../store/open.ts";
  * @throws UsageError if its directory does not exist
  */
 export function getStoreOptions(config: Config): StoreOptions {
-  const { database, databaseConnections, databasePooler } = config;
+  const { database, databaseConnections, databasePooler, databaseReadReplicas } = config;
   const missing = findMissingDirectory(config);
   if (missing !== undefined) {
     throw new UsageError(
       `The database cannot be ${database}: the directory ${missing} does not exist. ${directoryFix}`,
     );
   }
-  return { database, maxConnections: databaseConnections, pooler: databasePooler };
+  return { database, maxConnections: databaseConnections, pooler: databasePooler, replicas: databaseReadReplicas };
 }
 
 export const directoryFix = "Correct the path, create the directory, or pass --create (PROGRAMME_CREATE=1).";

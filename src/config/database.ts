@@ -34,7 +34,19 @@ function findAddressFault(address: string): string | undefined {
   }
 }
 
+const replicas: ValueType<string> = {
+  get schema() {
+    return z
+      .string()
+      .trim()
+      .refine((given) => isPostgresAddress(given) && findAddressFault(given) === undefined);
+  },
+  allowed: "an address as in `postgres://user:password@host:5432,host:5432/name`",
+  explain: (given) => (isPostgresAddress(given) ? findAddressFault(given) : undefined),
+};
+
 const everywhere = commandNames;
+const serving = ["stdio", "http", "console"] as const;
 
 /** Settings of the database. */
 export const databaseSettings = {
@@ -74,6 +86,15 @@ export const databaseSettings = {
     default: false,
     help: "Connect to the PostgreSQL database through a pooler that gives each transaction another connection, such as PgBouncer in transaction mode. Statements are not prepared, and connections have no settings.",
     commands: everywhere,
+  },
+  databaseReadReplicas: {
+    variable: "PROGRAMME_DATABASE_READ_REPLICAS",
+    group: "Data",
+    type: replicas,
+    defaultText: "none: the server of the database reads everything",
+    secret: true,
+    help: "The address of streaming standbys of the PostgreSQL database, several hosts separated by commas. Lists, searches, workflows and exports read from those that have all changes of the organisation. Has no option, because other users can see a process's arguments.",
+    commands: serving,
   },
 } as const satisfies Record<string, Setting>;
 

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { suggestWord } from "../lib/did-you-mean.ts";
 import { isLoopback } from "../lib/http/loopback.ts";
+import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { type DatabaseLocation, parseDatabaseLocation, refusePassword } from "./database.ts";
 import type { Setting } from "./setting.ts";
 import { type SignInConfig, toSignInConfig } from "./sign-in.ts";
@@ -115,6 +116,9 @@ function complete(values: Values, env: Environment): Config {
   }
   if (values.smtpUrl !== undefined && values.mailFrom === undefined) {
     throw new UsageError("PROGRAMME_MAIL_FROM is needed with PROGRAMME_SMTP_URL: the address that messages come from.");
+  }
+  if (values.databaseReadReplicas !== undefined && !isPostgresAddress(values.database ?? "")) {
+    throw new UsageError("PROGRAMME_DATABASE_READ_REPLICAS needs a PostgreSQL database in PROGRAMME_DATABASE.");
   }
   checkWebhookSettings(values);
   return {

@@ -75,7 +75,7 @@ async function storeFile(spool: Spool): Promise<void> {
 
 async function write(deps: JobDeps, { job, signal }: LeasedExport, spool: Spool): Promise<void> {
   const { store, clock, personsOf, protectionOf, maxBytes } = deps;
-  const reader = store.reader(job.businessId);
+  const reader = await store.listReader(job.businessId);
   const scopes = await loadScopes(deps, job);
   const view = await loadView(reader, job.privacy === "redact" ? excludeSensitiveScopes(scopes) : scopes);
   const protect = shouldHideContacts(job.privacy ?? undefined) ? protectionOf(job.businessId) : undefined;

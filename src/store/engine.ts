@@ -28,6 +28,11 @@ export interface Engine {
   readonly write: Db;
   /** Runs statements that read. May be the same object as `write`. */
   readonly read: Db;
+  /**
+   * Returns the database to read many rows of a tenant from: a replica that has all commits of the tenant so far, or
+   * `read`. Absent if there are no replicas.
+   */
+  readonly chooseRead?: (businessId: string) => Promise<Db>;
   readonly transact: Transact;
   /**
    * Runs a transaction whose loss is acceptable. It does not wait for a standby and does not take connections from

@@ -20,6 +20,8 @@ export interface StoreOptions {
   readonly waitMs?: number;
   /** The PostgreSQL address leads to a pooler that assigns connections per transaction. */
   readonly pooler?: boolean;
+  /** A `postgres://…` address with all standbys from which many rows may be read. */
+  readonly replicas?: string | undefined;
   /** Receives messages when PostgreSQL cannot be reached, and when it can be reached again. */
   readonly log?: Log;
   readonly telemetry?: Telemetry;
@@ -101,8 +103,8 @@ export async function openEngine(
 ): Promise<Engine> {
   if (isPostgresAddress(database)) {
     const { openPostgres } = await import("./postgres/open.ts");
-    const { maxConnections = defaultConnections, pooler = false, waitMs = 0, log } = options;
-    return openPostgres({ database, busyTimeoutMs, maxConnections, pooler, waitMs, log });
+    const { maxConnections = defaultConnections, pooler = false, replicas, waitMs = 0, log } = options;
+    return openPostgres({ database, busyTimeoutMs, maxConnections, pooler, replicas, waitMs, log });
   }
   if (isAddress(database))
     throw new Error(`Data can be stored in a file or in PostgreSQL: ${database.replace(/:.*/s, "")} is not supported`);

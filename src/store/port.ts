@@ -67,10 +67,7 @@ export interface PageScope {
 /** Reads of one tenant. A reader cannot see another tenant's rows. */
 export interface Reader {
   readonly businessId: string;
-  /**
-   * Returns the row with this id, in its latest version if it has several. Returns `undefined` for a row of another
-   * tenant.
-   */
+  /** Returns the latest version of the row with this id, or `undefined` if the tenant has none. */
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined>;
   /** Returns at most `limit` rows, ordered by `orderBy` (default `createdAt`), then id, ascending. */
   find<T extends TableName>(
@@ -339,6 +336,8 @@ export type DatabaseState = "ok" | "standby" | "changes_wait";
 /** The data of the embedded service. A process has one instance; several processes may share a database. */
 export interface Store extends PeopleStores {
   reader(businessId: string, scope?: PageScope): Reader;
+  /** Returns a reader for lists, searches and exports, which may use a replica with all commits of the tenant. */
+  listReader(businessId: string, scope?: PageScope): Promise<Reader>;
   /** Runs `work` in one transaction. It commits when `work` resolves and rolls back when it throws. */
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R>;
   /** Appends audit entries of requests that changed nothing, of any tenant. */

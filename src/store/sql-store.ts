@@ -99,6 +99,11 @@ class SqlStore implements Store {
     return new SqlReader(this.#read, this.#shared, businessId, scope);
   }
 
+  async listReader(businessId: string, scope?: PageScope): Promise<Reader> {
+    const db = await this.#engine.chooseRead?.(businessId);
+    return new SqlReader(db ?? this.#read, this.#shared, businessId, scope);
+  }
+
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R> {
     return this.#engine.transactSerially(actor.businessId, (db, commitNumber) =>
       work(new SqlTransaction(db, this.#shared, actor, commitNumber)),

@@ -78,6 +78,18 @@ describe("a database", () => {
     expect(loadConfig({}, { database })).toMatchObject({ database });
   });
 
+  test("has read replicas at an address that is not shown, and only if it is one of PostgreSQL", () => {
+    const PROGRAMME_DATABASE_READ_REPLICAS = "postgres://me:sesame@one.example.org,two.example.org:6000/calls";
+    const given = { PROGRAMME_DATABASE: address, PROGRAMME_DATABASE_READ_REPLICAS };
+    expect(loadConfig(given)).toMatchObject({ databaseReadReplicas: PROGRAMME_DATABASE_READ_REPLICAS });
+    expect(() => loadConfig({ PROGRAMME_DATABASE_READ_REPLICAS })).toThrow("needs a PostgreSQL database");
+    for (const wrong of ["replica.db", "postgres://me:sesame@one:port/calls"]) {
+      const load = () => loadConfig({ ...given, PROGRAMME_DATABASE_READ_REPLICAS: wrong });
+      expect(load).toThrow("PROGRAMME_DATABASE_READ_REPLICAS must be an address as in");
+      expect(load).not.toThrow(wrong);
+    }
+  });
+
   test("has at least two connections: one for changes, one for reads", () => {
     expect(loadConfig({})).toMatchObject({ databaseConnections: 10, databasePooler: false });
     expect(() => loadConfig({ PROGRAMME_DATABASE_CONNECTIONS: "1" })).toThrow("an integer from 2 to 1000");

@@ -18,7 +18,8 @@ export type AnyHandler = (
 /** Runs the handler of an operation that reads. */
 export async function runReadHandler(deps: PipelineDeps, call: PreparedCall): Promise<Outcome> {
   const handler = deps.handlers[call.name as HandledName] as AnyHandler;
-  const store = deps.store.reader(call.caller.businessId);
+  const { businessId } = call.caller;
+  const store = call.operation.paginated ? await deps.store.listReader(businessId) : deps.store.reader(businessId);
   const context: ReadContext = { ...createHandlerContext(deps, call), store, narrowing: call.call.narrowing };
   const result = await handler(context, call.input);
   return { result, replayed: false, changed: false };

@@ -67,7 +67,7 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
     const columns = listColumns(operation, fields);
     const handler = deps.handlers[name] as AnyHandler;
     const [candidates, entries] = narrowing && "ids" in narrowing ? [narrowing] : [undefined, narrowing];
-    const rows = store.reader(businessId, { columns, ids: candidates?.ids });
+    const rows = await store.listReader(businessId, { columns, ids: candidates?.ids });
     const reading = { ...context, store: rows, narrowing: entries };
     let lastEvaluatedKey: string | undefined;
     do {
@@ -89,7 +89,7 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
       scopes: getVisibleScopes(caller, call),
     });
     const full = { ...search, includesPersonalAnswers };
-    return store.reader(businessId).findCandidates(tableOfList[name], full, maxCandidates);
+    return (await store.listReader(businessId)).findCandidates(tableOfList[name], full, maxCandidates);
   }
 
   async function get(name: RecordName, given: Readonly<Record<string, unknown>>) {

@@ -3,7 +3,7 @@ import type { Log } from "../../lib/log.ts";
 import { describeDatabaseAddress, parsePostgresAddress } from "../../lib/postgres-address.ts";
 import { retry } from "../retry.ts";
 import { connectClient } from "./pools.ts";
-import type { PrimaryGuard } from "./primary.ts";
+import type { ConnectionGuard } from "./primary.ts";
 import { describeFailure, isTransient } from "./reasons.ts";
 import { createServers, type ServerList } from "./servers.ts";
 
@@ -29,7 +29,7 @@ export interface InspectionSettings {
 }
 
 interface GuardedSettings extends InspectionSettings {
-  readonly guard: PrimaryGuard;
+  readonly guard: ConnectionGuard;
 }
 
 /**

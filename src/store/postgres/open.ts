@@ -9,6 +9,7 @@ import { createOutage } from "./outage.ts";
 import { type OpenPool, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
 import { createPrimaryGuard } from "./primary.ts";
 import { createProbe } from "./probe.ts";
+import { openReplicas } from "./replicas.ts";
 import { findMissingRights } from "./rights.ts";
 import { createTransact, createTransactSerially } from "./transact.ts";
 import { watchPrimary } from "./watch.ts";
@@ -18,6 +19,8 @@ export interface PostgresSettings extends InspectionSettings {
   readonly busyTimeoutMs: number;
   /** Maximum number of connections of this process. */
   readonly maxConnections: number;
+  /** A `postgres://…` address with all servers from which many rows may be read. */
+  readonly replicas: string | undefined;
 }
 
 /** Ends transactions of processes that have disappeared, so that their locks do not block others. */
@@ -41,14 +44,26 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
   // Reads have their own connections, so that they do not wait when transactions wait for each other.
   const writes = open({ maxConnections: Math.floor(maxConnections / 2) });
   const reads = open({ maxConnections: Math.ceil(maxConnections / 2) });
-  const createDatabase = ({ connect }: OpenPool, begin: string) =>
-    new Kysely<Database>({ dialect: new PostgresDialect({ connect, guard, begin, letters, names: !pooler }) });
+  const createDatabase = ({ connect }: Pick<OpenPool, "connect">, begin: string, admits = guard) =>
+    new Kysely<Database>({ dialect: new PostgresDialect({ connect, guard: admits, begin, letters, names: !pooler }) });
   const begin = formatBegin(busyTimeoutMs, statementTimeoutMs);
   const [write, read] = [createDatabase(writes, begin), createDatabase(reads, begin)];
   const transact = createTransact(write, busyTimeoutMs);
   const transactSerially = createTransactSerially(write, transact, busyTimeoutMs);
   // Uses the connections of reads, because all writing connections may be waiting for a standby.
   const transactRelaxed = createTransact(createDatabase(reads, `${begin}; ${relaxed}`), busyTimeoutMs);
+  const replicas =
+    settings.replicas === undefined
+      ? undefined
+      : openReplicas(pg, {
+          ...options,
+          address: settings.replicas,
+          maxConnections: Math.ceil(maxConnections / 2),
+          log,
+          read,
+          primary: reads,
+          createDatabase: (connections, admits) => createDatabase(connections, beginSnapshot, admits),
+        });
   const stopWatching = watchPrimary(pg, { ...options, each: servers.each }, () => writes.isOpen() || reads.isOpen());
 
   async function runAll(statement: PreparedStatement, rows: readonly (readonly Stored[])[]): Promise<void> {
@@ -70,6 +85,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
   return {
     write,
     read,
+    ...(replicas && { chooseRead: replicas.choose }),
     transact,
     transactRelaxed,
     transactSerially,
@@ -81,7 +97,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
     probe: createProbe(reads, transactSerially),
     async close() {
       stopWatching();
-      await Promise.all([writes.end(), reads.end()]);
+      await Promise.all([writes.end(), reads.end(), replicas?.end()]);
     },
   };
 }

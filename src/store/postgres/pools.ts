@@ -10,13 +10,13 @@ import {
   UnavailableDetails,
 } from "./faults.ts";
 import type { Outage } from "./outage.ts";
-import { NotPrimary, type PrimaryGuard } from "./primary.ts";
+import { type ConnectionGuard, NotPrimary } from "./primary.ts";
 import type { Route, ServerSelector } from "./servers.ts";
 import { decodeText } from "./text.ts";
 
 interface ConnectionOptions {
   readonly servers: ServerSelector;
-  readonly guard: PrimaryGuard;
+  readonly guard: ConnectionGuard;
   /**
    * The address leads to a pooler that assigns connections per transaction, so connections have no settings of their
    * own.

@@ -19,16 +19,16 @@ export function isStandbyError(error: unknown): boolean {
   return errors.some((each) => each instanceof NotPrimary && each.isReadOnly);
 }
 
-/** Ensures that all connections of a process lead to the current primary. */
-export interface PrimaryGuard {
+/** Decides which connections may be used. */
+export interface ConnectionGuard {
   /** Registers a connection that is about to be opened. */
   expect(client: ClientBase): void;
   /**
    * Checks a new connection's server.
-   * @throws NotPrimary
+   * @throws Error for a server that must not be used
    */
   admit(client: ClientBase): Promise<void>;
-  /** Returns whether a connection is newer than the last lost connection and the last change of the primary. */
+  /** Returns whether a connection is newer than the last lost connection and the last change of the server. */
   isCurrent(client: ClientBase): boolean;
   /**
    * Records that a connection was lost or could not be opened. All existing connections are abandoned, because they
@@ -52,7 +52,8 @@ const identity: QueryConfig = {
     case when pg_is_in_recovery() then null else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as timeline`,
 };
 
-export function createPrimaryGuard(): PrimaryGuard {
+/** Ensures that all connections of a process lead to the current primary. */
+export function createPrimaryGuard(): ConnectionGuard {
   let generation = 0;
   const generations = new WeakMap<ClientBase, number>();
   /** The highest timeline seen of each system. */
@@ -108,6 +109,6 @@ export function createPrimaryGuard(): PrimaryGuard {
 }
 
 /** Adds `pg`'s timeout of a single query, which its types do not declare. */
-function addTimeout(query: QueryConfig): QueryConfig {
+export function addTimeout(query: QueryConfig): QueryConfig {
   return Object.assign({ query_timeout: answerTimeoutMs }, query);
 }

@@ -2,13 +2,13 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type { PoolClient, QueryArrayConfig, QueryConfig, QueryResult as Result } from "pg";
 import type { PreparedQuery } from "../database.ts";
 import { classifyFault, createUnknownOutcome, translateFault } from "./faults.ts";
-import type { PrimaryGuard } from "./primary.ts";
+import type { ConnectionGuard } from "./primary.ts";
 import { encodeText } from "./text.ts";
 
 export interface PostgresSessionOptions {
   /** Acquires a connected client. */
   readonly connect: () => Promise<PoolClient>;
-  readonly guard: PrimaryGuard;
+  readonly guard: ConnectionGuard;
   /** Statements are prepared under names, which belong to a connection. */
   readonly names: boolean;
 }
