@@ -61,6 +61,11 @@ export function measureJsonBytes(value: unknown): number {
   return Buffer.byteLength(toJsonText(value));
 }
 
+/** Returns the size of the JSON list of some rows. */
+export function measureRowBytes(rows: readonly unknown[]): number {
+  return rows.reduce((bytes: number, row) => bytes + measureJsonBytes(row) + 1, rows.length > 0 ? 1 : 2);
+}
+
 /** Returns how many of the first rows fit into a JSON list of `maxBytes`. */
 export function countRowsThatFit(rows: readonly unknown[], maxBytes: number): number {
   let bytes = 2;

@@ -1,6 +1,6 @@
 import type { Privacy } from "../contract/access/privacy.ts";
 import type { Scope } from "../contract/access/scopes.ts";
-import type { InputParts, Operation } from "../contract/definition/operation.ts";
+import type { InputParts, Operation, PageOf } from "../contract/definition/operation.ts";
 import type { PageMeta } from "../contract/definition/page.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -83,6 +83,8 @@ export interface Success {
   readonly status: number;
   readonly data: unknown;
   readonly page?: PageMeta;
+  /** Returns the cursor that continues after so many rows of a page. Absent if only another service can create it. */
+  readonly cursorAfter?: PageOf<unknown>["cursorAfter"];
   /** Absent if the call used no permit. */
   readonly rate?: Rate;
   readonly replayed: boolean;

@@ -4,6 +4,7 @@ import { expandResource } from "../contract/definition/resource.ts";
 import { type Problem, problem, toAgentError } from "../contract/errors.ts";
 import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
+import { shortenPage } from "../upstream/shorten-page.ts";
 import { parseApprovalUri, readApproval } from "./approvals.ts";
 import type { ResourceReader } from "./session.ts";
 import { isSkillUri, readSkill } from "./skills.ts";
@@ -44,13 +45,15 @@ function toProtocolCode(status: number): ProtocolErrorCode {
   return status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidRequest;
 }
 
-/** Requests fewer rows if a page is too large, so that the cursor matches the last row. */
+/** Returns fewer rows if a page is too large, with the cursor after the last one. */
 async function readFittingPage({ ask, resultBytes }: ResourceReader, { name, input }: ResourceTarget): Promise<Answer> {
   const answer = await ask(name, input);
   if (!answer.ok || !answer.page) return answer;
   const rows = answer.data as readonly unknown[];
   const fit = countRowsThatFit(rows, resultBytes);
-  return fit === rows.length ? answer : ask(name, { ...input, limit: Math.max(1, fit) });
+  if (fit === rows.length) return answer;
+  const limit = Math.max(1, fit);
+  return shortenPage(answer, limit, () => ask(name, { ...input, limit }));
 }
 
 function formatText({ operation, input }: ResourceTarget, { data, page }: Success): string {

@@ -27,9 +27,9 @@ export const list_reviewers: Handler<"list_reviewers"> = async (context, input) 
   };
   const { query: found, wanted } = createSearch(search, shouldHideContacts(context.privacy));
   const combined = { ...query, ...found, has: { ...query.has, ...found?.has } };
-  const { rows, lastEvaluatedKey } = await context.store.page("reviewers", combined, "newest", page, wanted);
+  const { rows, ...cursors } = await context.store.page("reviewers", combined, "newest", page, wanted);
   const toReviewer = await createReviewerMapper(context, rows, includePersonFieldIds);
-  return { rows: rows.map(toReviewer), lastEvaluatedKey };
+  return { rows: rows.map(toReviewer), ...cursors };
 };
 
 const visibleColumns = ["firstName", "lastName", "affiliation"] as const;

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { problem } from "../../src/contract/errors.ts";
 import { measureJsonBytes } from "../../src/lib/json-cache.ts";
 import { type PageOptions, type Pages, readPages } from "../../src/tools/results/pages.ts";
-import type { Answer } from "../../src/upstream/port.ts";
+import { createRowSizes } from "../../src/tools/results/row-sizes.ts";
+import type { Answer, Upstream } from "../../src/upstream/port.ts";
 
 type Row = { readonly id: number; readonly text: string };
 
@@ -54,6 +55,42 @@ test("pages of any size return every row once, in order, within the size limit",
       for (const { rows } of pages) if (rows.length > 1) expect(measureJsonBytes(rows)).toBeLessThanOrEqual(1000);
     }),
   );
+});
+
+test("with row sizes from earlier pages every row is returned once, and an embedded service's pages stay the same", async () => {
+  await fc.assert(
+    fc.asyncProperty(sizes, fc.boolean(), fc.integer({ min: 1, max: 30 }), async (lengths, isEmbedded, limit) => {
+      const list = listOf(lengths.length, (id) => lengths[id] ?? 0);
+      const cursorAfter = (from: unknown) => (rows: number) => String(Number(from ?? 0) + rows);
+      const requestPage: PageOptions["requestPage"] = async (input) => {
+        const answer = await list(input);
+        return isEmbedded ? { ...answer, cursorAfter: cursorAfter(input["lastEvaluatedKey"]) } : answer;
+      };
+      const rowSizes = createRowSizes({} as Upstream, []);
+      const pages = await pagesOf({ requestPage, rowSizes }, limit);
+      expect(pages.flatMap(({ rows }) => rows.map((row) => row["id"]))).toEqual(lengths.map((_, id) => id));
+      for (const { rows } of pages) {
+        expect(rows.length).toBeLessThanOrEqual(limit);
+        if (rows.length > 1) expect(measureJsonBytes(rows)).toBeLessThanOrEqual(1000);
+      }
+      if (isEmbedded) expect(pages).toEqual(await pagesOf({ requestPage: list }, limit));
+    }),
+  );
+});
+
+test("a list whose rows are known not to fit costs one request a page", async () => {
+  const requested: unknown[] = [];
+  const list = listOf(500, () => 80);
+  const requestPage: PageOptions["requestPage"] = (input) => {
+    requested.push(input["limit"]);
+    return list(input);
+  };
+  const given = { requestPage, rowSizes: createRowSizes({} as Upstream, []) };
+  await readPages({ limit: 50 }, options(given));
+  const next = await readPages({ limit: 50, lastEvaluatedKey: "10" }, options(given));
+  expect(requested).toEqual([50, 10, 9]);
+  expect(next).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "19" } });
+  expect((next as Pages).notes[0]).toContain("9 rows are shown; continue with lastEvaluatedKey");
 });
 
 test("pages return every row once while rows are written", async () => {

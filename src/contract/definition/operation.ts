@@ -154,6 +154,8 @@ type OutputOf<S extends Shape> = keyof S extends never ? unknown : z.output<z.Zo
 export interface PageOf<Row> {
   readonly rows: readonly Row[];
   readonly lastEvaluatedKey?: string | undefined;
+  /** Returns the cursor that continues after so many rows of the page, at least one. */
+  readonly cursorAfter?: (rows: number) => string;
 }
 
 /** The result of a handler: the data, or a page if the operation is paginated. */

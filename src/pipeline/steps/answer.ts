@@ -21,6 +21,9 @@ export async function createAnswer(
   return { ok: true, status: operation.status ?? 200, data, ...end, ...page };
 }
 
-function toPage({ rows, lastEvaluatedKey }: PageOf<unknown>): { rows: unknown } & Required<Pick<Success, "page">> {
-  return { rows, page: lastEvaluatedKey === undefined ? { hasMore: false } : { hasMore: true, lastEvaluatedKey } };
+type Page = { readonly rows: unknown } & Required<Pick<Success, "page">> & Pick<Success, "cursorAfter">;
+
+function toPage({ rows, lastEvaluatedKey, ...rest }: PageOf<unknown>): Page {
+  const page = lastEvaluatedKey === undefined ? { hasMore: false } : { hasMore: true, lastEvaluatedKey };
+  return { rows, page, ...rest };
 }

@@ -224,9 +224,8 @@ export class SqlReader implements Reader {
       after = last && getPosition(source, sort, last);
     }
     const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    if (found.length <= limit || last === undefined) return { rows };
-    return { rows, lastEvaluatedKey: cursors.encode(getPosition(source, sort, last)) };
+    const cursorAfter = (count: number) => cursors.encode(getPosition(source, sort, rows[count - 1] as R));
+    return { rows, cursorAfter, ...(found.length > limit ? { lastEvaluatedKey: cursorAfter(limit) } : {}) };
   }
 
   async #rows<R>(

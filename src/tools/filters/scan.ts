@@ -1,5 +1,6 @@
 import { defaultLimit, maxLimit } from "../../contract/definition/page.ts";
 import type { Answer } from "../../upstream/port.ts";
+import { shortenPage } from "../../upstream/shorten-page.ts";
 import type { CallControl } from "../call-control.ts";
 import type { RowFilter } from "./row-filters.ts";
 
@@ -55,7 +56,7 @@ export function createScan(
     }
   }
 
-  /** Reads a page, and again only up to the last wanted row if more match: only the upstream can create cursors. */
+  /** Reads a page, up to the last wanted row if more match. */
   async function readUpTo(input: Row, wanted: number): Promise<Answer> {
     const answer = await requestPage(input);
     if (!answer.ok) return answer;
@@ -63,7 +64,8 @@ export function createScan(
     const matching = read.flatMap((row, index) => (filter.matches(row) ? [index] : []));
     const last = matching[wanted - 1];
     const isComplete = last === undefined || last === read.length - 1;
-    return isComplete || matching.length <= wanted ? answer : requestPage({ ...input, limit: last + 1 });
+    if (isComplete || matching.length <= wanted) return answer;
+    return shortenPage(answer, last + 1, () => requestPage({ ...input, limit: last + 1 }));
   }
 
   return { requestPage: requestMatching, findBoundNote: () => boundNote };

@@ -1,10 +1,12 @@
 import { limits } from "../../contract/access/limits.ts";
 import { maxLimit, type PageMeta } from "../../contract/definition/page.ts";
-import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
-import type { Answer, Failure } from "../../upstream/port.ts";
+import { countRowsThatFit, measureRowBytes } from "../../lib/json-cache.ts";
+import type { Answer, Failure, Success } from "../../upstream/port.ts";
+import { shortenPage } from "../../upstream/shorten-page.ts";
 import type { CallControl } from "../call-control.ts";
 import { formatPaths } from "./brief.ts";
 import { createFieldOmitter } from "./omit-fields.ts";
+import type { RowSizes } from "./row-sizes.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Input = Readonly<Record<string, unknown>>;
@@ -17,6 +19,8 @@ export interface PageOptions extends CallControl {
   /** Converts a row to what the caller sees. */
   readonly toVisibleRow: (row: Row) => Row;
   readonly maxBytes: number;
+  /** Estimates how many rows fit, so that no more are requested. Absent if every page is requested as it was asked for. */
+  readonly rowSizes?: RowSizes | undefined;
   /** Reads every page, up to `limits.gatheredRows`. */
   readonly all: boolean;
   /** The fields that stay if others are left out to make more rows fit. Absent if no field may be left out. */
@@ -32,6 +36,9 @@ export interface Pages {
   readonly total?: string | undefined;
 }
 
+/** The share of a result that rows have to fill, so that no further ones are requested for the rest. */
+const filledShare = 0.75;
+
 /**
  * Reads one page of a list, or with `all` one page after another. If the rows do not fit, fields are left out where that
  * is allowed, else rows: the result then ends between rows, and its cursor continues with the next row.
@@ -43,38 +50,47 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
     const visible = options.toVisibleRow(row);
     return omitter ? omitter.toFittingRow(visible) : visible;
   };
+  const fullNote = `A result holds ${maxBytes} bytes. Select fewer fields to get more rows.`;
   let rows: readonly Row[] = [];
   let next: string | undefined;
   const end = (cursor: string | undefined, reason?: string, total?: string) =>
     createPages(rows, cursor, { reason, total, omitted: omitter?.listOmitted() ?? [] });
   for (;;) {
-    const pageRequest = createPageInput(
-      input,
-      all ? Math.min(maxLimit, limits.gatheredRows - rows.length) : input["limit"],
-      next,
-    );
+    const { limit, isShorter } = chooseLimit(input, rows, options);
+    const pageRequest = createPageInput(input, limit, next);
     const answer = await options.requestPage(pageRequest);
     if (!answer.ok)
       return rows.length === 0 ? answer : end(next, `${answer.problem.message} ${answer.problem.remediation}`);
     const read = answer.data as readonly Row[];
     rows = omitter?.fit([...rows, ...read.map(options.toVisibleRow)], maxBytes).slice(0, rows.length) ?? rows;
-    const roomBytes = rows.length === 0 ? maxBytes : maxBytes - measureJsonBytes(rows);
-    const fitted = await fitPage(pageRequest, read, roomBytes, rows.length === 0, { ...options, toVisibleRow });
+    const fitted = await fitPage(pageRequest, answer, rows, { ...options, toVisibleRow });
     if ("ok" in fitted) return rows.length === 0 ? fitted : end(next, fitted.problem.remediation);
     rows = [...rows, ...fitted.rows];
     if (fitted.isTruncated) {
       const cursor = fitted.rows.length === 0 ? next : fitted.next;
       const unread = { rows: rows.length + read.length - fitted.rows.length, next: answer.page?.lastEvaluatedKey };
-      const total = all ? await countRows(input, unread, options) : undefined;
-      return end(cursor, `A result holds ${maxBytes} bytes. Select fewer fields to get more rows.`, total);
+      return end(cursor, fullNote, all ? await countRows(input, unread, options) : undefined);
     }
     next = answer.page?.lastEvaluatedKey;
     const boundNote = options.findBoundNote?.();
-    if (next === undefined || !all || boundNote !== undefined) return end(next, boundNote);
+    if (next === undefined || !(all || isShorter) || boundNote !== undefined) return end(next, boundNote);
+    const isFilled = !answer.cursorAfter && measureRowBytes(rows) >= maxBytes * filledShare;
+    if (isShorter && isFilled) return end(next, fullNote);
     if (rows.length >= limits.gatheredRows) return end(next, `One call returns at most ${limits.gatheredRows} rows.`);
     if (signal.aborted) return end(next, "The call was cancelled.");
     await progress(rows.length, `${rows.length} rows`);
   }
+}
+
+/** The number of rows to request: as many as are wanted, or about as many as fit. */
+function chooseLimit(input: Input, rows: readonly Row[], { all, maxBytes, rowSizes }: PageOptions) {
+  const asked = input["limit"];
+  if (all) return { limit: Math.min(maxLimit, limits.gatheredRows - rows.length), isShorter: false };
+  // The service refuses any other number.
+  if (!rowSizes || !Number.isInteger(asked) || Number(asked) < 1) return { limit: asked, isShorter: false };
+  const wanted = Math.min(Number(asked), maxLimit) - rows.length;
+  const fitting = rowSizes.countFitting(maxBytes - measureRowBytes(rows));
+  return { limit: Math.min(wanted, fitting), isShorter: fitting < wanted };
 }
 
 /** Counts the rows of a list to its end, or as far as one call may read. */
@@ -105,23 +121,24 @@ interface FittedPage {
 const maxAttempts = 3;
 
 /**
- * Returns the rows of a page that fit; with `atLeastOne`, the first one whatever its size. If some do not fit, the page
- * is requested again with that number of rows, because only the upstream can create cursors.
+ * Returns the rows of a page that fit beside the rows before it; without any, the first one whatever its size.
  */
 async function fitPage(
   pageRequest: Input,
-  first: readonly Row[],
-  roomBytes: number,
-  atLeastOne: boolean,
-  { requestPage, toVisibleRow }: PageOptions,
+  page: Success,
+  before: readonly Row[],
+  { requestPage, toVisibleRow, maxBytes, rowSizes }: PageOptions,
 ): Promise<FittedPage | Failure> {
-  const shown = first.map(toVisibleRow);
+  const roomBytes = before.length === 0 ? maxBytes : maxBytes - measureRowBytes(before) + 1;
+  const atLeastOne = before.length === 0;
+  const shown = (page.data as readonly Row[]).map(toVisibleRow);
   let count = countRowsThatFit(shown, roomBytes);
+  rowSizes?.learn(shown.slice(0, count + 1), page);
   if (count === shown.length) return { rows: shown, isTruncated: false, next: undefined };
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     if (atLeastOne) count = attempt + 1 < maxAttempts ? Math.max(count, 1) : 1;
     if (count === 0) break;
-    const answer = await requestPage({ ...pageRequest, limit: count });
+    const answer = await shortenPage(page, count, () => requestPage({ ...pageRequest, limit: count }));
     if (!answer.ok) return answer;
     const rows = (answer.data as Row[]).map(toVisibleRow);
     const fits = countRowsThatFit(rows, roomBytes);

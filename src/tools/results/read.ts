@@ -15,6 +15,7 @@ import { formatPaths } from "./brief.ts";
 import { getRecordSchema, listRequiredFields } from "./field-selection.ts";
 import { readPages } from "./pages.ts";
 import { loadScoreStatistics } from "./reviews-summary.ts";
+import { createRowSizes } from "./row-sizes.ts";
 import { truncateRecord } from "./truncate.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -53,6 +54,8 @@ async function readList(
   control: CallControl,
 ): Promise<ToolData | Failure> {
   const maxBytes = settings.resultBytes;
+  const { operation, identity } = call;
+  const list = [identity?.caller, operation, options.select?.paths, options.labels];
   const { filter } = options;
   const readPage = (input: Row) => upstream.call({ ...call, input });
   const scan = filter && createScan(filter, readPage, control);
@@ -66,6 +69,8 @@ async function readList(
     toVisibleRow: view.toVisibleRow,
     maxBytes,
     all: options.all === true,
+    // A scan reads whole pages of the list for one page of its own.
+    rowSizes: scan ? undefined : createRowSizes(upstream, list),
     requiredFields: options.select ? undefined : listRequiredFields(getRecordSchema(call.operation)),
     ...control,
   });

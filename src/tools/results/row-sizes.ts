@@ -1,0 +1,52 @@
+import { LRUCache } from "lru-cache";
+import { measureRowBytes } from "../../lib/json-cache.ts";
+import type { Success, Upstream } from "../../upstream/port.ts";
+
+/** The size of a list's rows, by the pages that were read last. */
+interface RowSize {
+  readonly bytes: number;
+  /** A page may end after any of its rows, because the service can create all cursors. */
+  readonly canCut: boolean;
+}
+
+/** Estimates how many rows of a list fit into a result. */
+export interface RowSizes {
+  /** Returns a number of rows that takes about so many bytes; `Infinity` before the first page. */
+  countFitting(roomBytes: number): number;
+  /** Learns from the first rows of a page. */
+  learn(rows: readonly unknown[], page: Success): void;
+}
+
+const maxLists = 1_000;
+const sizesByUpstream = new WeakMap<Upstream, LRUCache<string, RowSize>>();
+
+/**
+ * Share of the room that the rows of a request are to take. A page that can be cut may be too long; one that cannot would
+ * have to be read again.
+ */
+const cutShare = 1.15;
+const wholeShare = 0.9;
+
+/**
+ * Remembers the sizes of rows by list.
+ * @param list - the caller, the operation and the selected fields
+ */
+export function createRowSizes(upstream: Upstream, list: readonly unknown[]): RowSizes {
+  const sizes = sizesByUpstream.get(upstream) ?? new LRUCache({ max: maxLists });
+  sizesByUpstream.set(upstream, sizes);
+  const key = JSON.stringify(list);
+  return {
+    countFitting(roomBytes) {
+      const known = sizes.get(key);
+      if (!known) return Number.POSITIVE_INFINITY;
+      const share = known.canCut ? cutShare : wholeShare;
+      return Math.max(1, Math.floor((roomBytes * share) / known.bytes));
+    },
+    learn(rows, { cursorAfter }) {
+      if (rows.length === 0) return;
+      const bytes = measureRowBytes(rows) / rows.length;
+      const known = sizes.get(key)?.bytes ?? bytes;
+      sizes.set(key, { bytes: (known + bytes) / 2, canCut: cursorAfter !== undefined });
+    },
+  };
+}
