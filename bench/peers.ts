@@ -10,7 +10,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { listCandidates, preparePeers, type Service } from "./peers/candidates.ts";
+import { listCandidates, prepareBareServer, preparePeers, type Service } from "./peers/candidates.ts";
 import { type Calls, measure, stopAll } from "./peers/measure.ts";
 import { type Results, writePage } from "./peers/page.ts";
 
@@ -20,11 +20,14 @@ const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 const { service, stop } = await startService();
 try {
   await preparePeers(service);
-  const figures = await measure(listCandidates(service), await chooseCalls(service), service.token);
+  const bare = await prepareBareServer();
+  const calls = await chooseCalls(service);
+  const { figures, bareStartMs } = await measure(listCandidates(service), bare, calls, service.token);
   const results: Results = {
     measuredAt: new Date().toISOString().slice(0, 10),
     node: process.version,
     machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
+    bareStartMs,
     candidates: [...figures].map(([{ name, isPeer }, values]) => ({ name, isPeer, ...values })),
   };
   const folder = new URL("results/", import.meta.url);

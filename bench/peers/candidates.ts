@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
 
 /** A server that is measured. All of them have one tool for each operation of the same service. */
 export interface Candidate {
@@ -24,6 +25,7 @@ export interface Service {
 }
 
 const folder = fileURLToPath(new URL("../.peers", import.meta.url));
+const bareServer = join(folder, "bare.mjs");
 const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 /** Versions are pinned, so that results can be compared over time. */
@@ -50,6 +52,13 @@ export async function preparePeers({ origin }: Service): Promise<void> {
     run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts"], project);
   }
   run("npx", ["tsc"], project);
+}
+
+/** Bundles the smallest server that the SDK allows, whose start is the least that a server can take. */
+export async function prepareBareServer(): Promise<Pick<Candidate, "stdio" | "env">> {
+  const bare = await rolldown({ input: fileURLToPath(new URL("../start/bare.ts", import.meta.url)), platform: "node" });
+  await bare.write({ dir: folder, format: "esm", minify: true, entryFileNames: "bare.mjs" });
+  return { stdio: [bareServer], env: {} };
 }
 
 /** Lists the program with its two kinds of service, and the peers. */

@@ -32,6 +32,6 @@ export function renderBarChart(title: string, unit: string, bars: readonly Bar[]
 
 /** Formats a number with three significant digits, as people read it. */
 export function formatNumber(value: number): string {
-  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2;
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

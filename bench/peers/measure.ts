@@ -14,6 +14,8 @@ export interface Figures {
   readonly idleMiB: number;
   readonly readMs: number;
   readonly pageMs: number;
+  /** Records in a page of 50: as many as fit into the program's result, and all of them in that of others. */
+  readonly pageRows: number;
   readonly readsPerSecond: number;
   readonly afterMiB: number;
   /** Undefined for a candidate that cannot serve a client over HTTP. */
@@ -50,6 +52,8 @@ function start(args: readonly string[], env: Readonly<Record<string, string>>): 
   return child;
 }
 
+type Startable = Pick<Candidate, "stdio" | "env">;
+
 interface Subject {
   readonly candidate: Candidate;
   readonly stdio: RpcClient;
@@ -62,14 +66,17 @@ interface Subject {
   readonly httpReadsPerSecond: number[];
   listTokens: number;
   idleMiB: number;
+  pageRows: number;
 }
 
 /** Measures all candidates in turn. A candidate that gives a wrong answer ends the run. */
-export async function measure(candidates: readonly Candidate[], calls: Calls, token: string) {
+export async function measure(candidates: readonly Candidate[], bare: Startable, calls: Calls, token: string) {
   const subjects: Subject[] = [];
   for (const [index, candidate] of candidates.entries()) subjects.push(await open(candidate, 47_810 + index, token));
+  const bareStartMs: number[] = [];
   for (let turn = 0; turn < starts; turn += 1) {
     for (const { candidate, startMs } of subjects) startMs.push(await measureStart(candidate));
+    bareStartMs.push(await measureStart(bare));
   }
   for (let round = -warmUps; round < rounds; round += 1) {
     for (const subject of subjects) {
@@ -77,11 +84,13 @@ export async function measure(candidates: readonly Candidate[], calls: Calls, to
       if (round < 0) continue;
       subject.readMs.push(...figures.readMs);
       subject.pageMs.push(...figures.pageMs);
+      subject.pageRows = figures.pageRows;
       subject.readsPerSecond.push(figures.readsPerSecond);
       if (figures.httpReadsPerSecond !== undefined) subject.httpReadsPerSecond.push(figures.httpReadsPerSecond);
     }
   }
-  return new Map(subjects.map((subject) => [subject.candidate, summarize(subject)]));
+  const figures = new Map(subjects.map((subject) => [subject.candidate, summarize(subject)]));
+  return { figures, bareStartMs: findMedian(bareStartMs) };
 }
 
 async function open(candidate: Candidate, port: number, token: string): Promise<Subject> {
@@ -97,6 +106,7 @@ async function open(candidate: Candidate, port: number, token: string): Promise<
     http,
     listTokens: countListTokens(list.result.tools),
     idleMiB,
+    pageRows: 0,
     startMs: [],
     readMs: [],
     pageMs: [],
@@ -127,7 +137,7 @@ async function retry<R>(work: () => Promise<R>, name: string): Promise<R> {
 }
 
 /** Measures the time from the start of the process until it has listed its tools. */
-async function measureStart({ stdio, env }: Candidate): Promise<number> {
+async function measureStart({ stdio, env }: Startable): Promise<number> {
   const startedAtMs = performance.now();
   const client = await connectStdio(start(stdio, env));
   await client.ask("tools/list", {});
@@ -143,16 +153,26 @@ async function measureRound({ candidate, stdio, http }: Subject, { submissionId,
   const call = async (client: RpcClient, params: object) => {
     const text = await client.ask("tools/call", params);
     if (!text.includes(title)) throw new Error(`${name} answers ${text.slice(0, 500)}`);
+    return text;
   };
+  let pageText = "";
   return {
     readMs: await measureTimes(50, () => call(stdio, read)),
-    pageMs: await measureTimes(10, () => call(stdio, page)),
+    pageMs: await measureTimes(10, async () => {
+      pageText = await call(stdio, page);
+    }),
+    pageRows: countRecords(pageText),
     readsPerSecond: await measureRate(() => call(stdio, read)),
     httpReadsPerSecond: http && (await measureRate(() => call(http.client, read))),
   };
 }
 
-async function measureTimes(count: number, work: () => Promise<void>): Promise<number[]> {
+/** Counts the records in an answer, which may contain them twice: as text and as data. */
+function countRecords(answer: string): number {
+  return new Set(answer.replaceAll("\\", "").match(/submissionId":\s*"[^"]+/g)).size;
+}
+
+async function measureTimes(count: number, work: () => Promise<unknown>): Promise<number[]> {
   const timesMs: number[] = [];
   for (let index = 0; index < count; index += 1) {
     const startedAtMs = performance.now();
@@ -163,7 +183,7 @@ async function measureTimes(count: number, work: () => Promise<void>): Promise<n
 }
 
 /** Returns the calls that are answered in a second, with 16 in flight. */
-async function measureRate(work: () => Promise<void>): Promise<number> {
+async function measureRate(work: () => Promise<unknown>): Promise<number> {
   const calls = 250;
   let left = calls;
   const startedAtMs = performance.now();
@@ -174,13 +194,14 @@ async function measureRate(work: () => Promise<void>): Promise<number> {
   return (calls * 1_000) / (performance.now() - startedAtMs);
 }
 
-function summarize({ stdioPid, http, listTokens, idleMiB, ...lists }: Subject): Figures {
+function summarize({ stdioPid, http, listTokens, idleMiB, pageRows, ...lists }: Subject): Figures {
   return {
     startMs: findMedian(lists.startMs),
     listTokens,
     idleMiB,
     readMs: findMedian(lists.readMs),
     pageMs: findMedian(lists.pageMs),
+    pageRows,
     readsPerSecond: findMedian(lists.readsPerSecond),
     afterMiB: readMemoryMiB(stdioPid),
     httpReadsPerSecond: http && findMedian(lists.httpReadsPerSecond),

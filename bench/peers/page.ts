@@ -7,6 +7,8 @@ export interface Results {
   readonly measuredAt: string;
   readonly node: string;
   readonly machine: string;
+  /** The start of a server of the SDK with three tools that do nothing, bundled as the program is. */
+  readonly bareStartMs: number;
   readonly candidates: readonly ({ readonly name: string; readonly isPeer: boolean } & Figures)[];
 }
 
@@ -29,6 +31,12 @@ const rows: readonly Row[] = [
     title: "Page of 50 records over stdio",
     unit: "ms",
     meaning: "what an agent waits for a list",
+  },
+  {
+    figure: "pageRows",
+    title: "Records in that page",
+    unit: "records",
+    meaning: "what fits into a result that models can take",
   },
   {
     figure: "readsPerSecond",
@@ -85,7 +93,7 @@ export function writePage(results: Results): void {
   writeFileSync(new URL("benchmarks.md", docs), renderPage(results));
 }
 
-function renderPage({ measuredAt, node, machine, candidates }: Results): string {
+function renderPage({ measuredAt, node, machine, candidates, bareStartMs }: Results): string {
   const header = ["", ...candidates.map(({ name }) => name), "means"];
   const lines = rows.map(({ figure, title, unit, meaning }) => {
     const values = candidates.map(({ [figure]: value }) => (value === undefined ? "–" : formatNumber(value)));
@@ -103,7 +111,9 @@ The program does more in each call than its peers: it checks arguments and answe
 
 Two peers have no figures over HTTP. The server of \`openapi-mcp-generator\` ends with an error at a client's second request. \`@ivotoby/openapi-mcp-server\` does not answer requests in their responses, as streamable HTTP demands.
 
-A page of records from the remote service takes longer than with most peers. The program validates each record, scans its texts for addresses and telephone numbers, and keeps a result below a size that models can take: it reads the page a second time for the cursor of the last row that fits.
+A page of the program holds fewer records than a peer's, because it keeps a result below a size that models can take. It requests about as many rows as fit, by the sizes of the rows that it read before. It validates each record, scans its texts for addresses and telephone numbers, and shows it both as a table and as data.
+
+A server of the SDK that does nothing, bundled in the same way as the program, starts in ${formatNumber(bareStartMs)} ms.
 
 Measured on ${measuredAt} with Node ${node}, on ${machine}. Times are medians.
 
