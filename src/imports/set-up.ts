@@ -197,6 +197,7 @@ async function describeSetUp(store: Reader, programId: string): Promise<ProgramS
     revision: computeRevision(config),
     forms: listLatest(forms.map(({ name, schemaVersion: version }) => ({ name, version }))),
     rubrics: listLatest(rubrics.map(({ name, rubricVersion: version }) => ({ name, version }))),
+    personFieldsVersion: (await loadActivePersonSchema(store))?.schemaVersion,
     formUses: await countFormUses(store, programId),
   };
 }

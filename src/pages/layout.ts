@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { User } from "../contract/access/roles.ts";
 import { type Asset, styleAsset } from "./assets.ts";
+import { type FormMistakes, renderMistakes } from "./components/form-fields.ts";
 import { listSections, type SectionPath } from "./console/navigation.ts";
 
 /**
@@ -31,16 +32,18 @@ export interface PageLayout {
   readonly script?: Asset | undefined;
   /** The section of the console to which the page belongs. Its content is wider, for tables. */
   readonly section?: SectionPath | undefined;
+  /** Mistakes in the form that was sent. The page begins with them. */
+  readonly mistakes?: FormMistakes | undefined;
 }
 
 /** Renders a page. The content is already escaped. */
-export function renderPage(title: string, content: unknown, { user, script, section }: PageLayout = {}) {
+export function renderPage(title: string, content: unknown, { user, script, section, mistakes = [] }: PageLayout = {}) {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
+        <title>${mistakes.length > 0 ? "Mistake: " : ""}${title}</title>
         <link rel="stylesheet" href="${styleAsset.path}" />
         ${script ? html`<script src="${script.path}" type="module"></script>` : ""}
       </head>
@@ -48,6 +51,7 @@ export function renderPage(title: string, content: unknown, { user, script, sect
         ${user ? renderBar(user, section) : ""}
         <main id="content" ${section ? html`class="wide"` : ""}>
           <h1>${title}</h1>
+          ${renderMistakes(mistakes)}
           ${content}
         </main>
       </body>

@@ -98,7 +98,7 @@ test("the pages work without scripts, and the wrong password is explained", asyn
   await page.getByLabel("E-mail address").fill("rita@example.org");
   await page.getByLabel("Password").fill("not the password");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("The address or the password is wrong.").waitFor();
+  await page.getByRole("link", { name: "The address or the password is wrong." }).waitFor();
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL(`${origin}/`);

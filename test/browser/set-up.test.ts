@@ -103,7 +103,7 @@ test("a file is corrected, previewed and created, then edited, and hostile texts
   const buffer = Buffer.from(text.replace("year: 2035", "year: soon"));
   await page.getByLabel("File").setInputFiles({ name: "programme.yaml", mimeType: "application/yaml", buffer });
   await page.getByRole("button", { name: "Preview the file" }).click();
-  await page.getByText("The text has 1 mistake. Nothing was written.").waitFor();
+  await page.getByRole("link", { name: "The text has 1 mistake. Nothing was written." }).waitFor();
   await expectAccessible(page);
   await page.getByLabel("Text", { exact: true }).fill(text);
   await page.getByRole("button", { name: "Preview this text" }).click();
@@ -153,5 +153,25 @@ test("last year's programme is copied, and its dates move with the opening date"
   await page.getByText("The programme is made.").waitFor();
   await page.goto(`${origin}/programmes`);
   expect(await page.getByRole("link", { name: "Roof Fund" }).count()).toBe(2);
+  await page.context().close();
+});
+
+test("a mistake in a form has the focus, and leads to its input by keyboard, without a script", async () => {
+  const page = await openPage(browser, { javaScriptEnabled: false });
+  const secret = await invite(server, { email: "uma@example.org", role: "owner" });
+  await page.goto(`${origin}/join/${secret}`);
+  await page.getByLabel("Your name").fill("Uma");
+  await page.getByLabel("New password").fill(password);
+  await page.getByLabel("The same password again").fill("another long password");
+  await page.keyboard.press("Enter");
+  const message = "The two passwords are not the same.";
+  await page.getByRole("link", { name: message }).waitFor();
+  expect(await page.title()).toBe("Mistake: Accept the invitation");
+  expect(await page.locator("[role=alert]:focus").count()).toBe(1);
+  expect(await page.getByLabel("The same password again").getAttribute("aria-describedby")).toBe("repeated-mistake");
+  await takeScreenshots(page, "form-mistake");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  expect(await page.locator("#repeated:focus").count()).toBe(1);
   await page.context().close();
 });

@@ -63,5 +63,7 @@ export interface ProgramSetUp {
   /** All forms and rubrics of the organisation. */
   readonly forms: readonly CatalogEntry[];
   readonly rubrics: readonly CatalogEntry[];
+  /** The version of the fields of persons. Undefined if there are none. */
+  readonly personFieldsVersion: number | undefined;
   readonly formUses: readonly FormUse[];
 }

@@ -2,9 +2,10 @@ import { html } from "hono/html";
 import type { Approval } from "../../contract/access/approvals.ts";
 import type { User } from "../../contract/access/roles.ts";
 import { approvalsAsset } from "../assets.ts";
+import { describeInput, type FormMistakes, renderField } from "../components/form-fields.ts";
 import { formatMinute } from "../components/format.ts";
 import { renderNotice } from "../components/notice.ts";
-import { parseQuestion, renderQuestionLines } from "../components/question.ts";
+import { parseQuestion, renderQuestionCall, renderQuestionLines } from "../components/question.ts";
 import { renderPage } from "../layout.ts";
 
 export interface ApprovalPage {
@@ -16,7 +17,7 @@ export interface ApprovalPage {
   readonly status: Approval["status"] | "expired";
   /** Why the person may not decide; undefined if the person may. */
   readonly hindrance?: string | undefined;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
 const states: Readonly<Record<ApprovalPage["status"], string>> = {
@@ -28,19 +29,22 @@ const states: Readonly<Record<ApprovalPage["status"], string>> = {
 
 /** Renders the page on which a person approves or declines a call: the preview, who asks, and what can be chosen. */
 export function renderApprovalPage(page: ApprovalPage) {
-  const { user, approval, status, hindrance, error } = page;
+  const { user, approval, status, hindrance, mistakes } = page;
   const isOpen = status === "pending" && hindrance === undefined;
   return renderPage(
     "Approval",
-    html`${error ? renderNotice(error, "error") : ""}${hindrance ? renderNotice(hindrance, "error") : ""}
+    html`${hindrance ? renderNotice(hindrance, "error") : ""}
       ${renderFacts(page)}
       ${
         isOpen
           ? html`<form method="post" action="/approvals/${approval.approvalId}">
-              ${renderPreview(approval, true)}${renderChoices(page)}
-              <label for="reason">If you decline: why?</label>
-              <input id="reason" name="reason" maxlength="500" />
-              <p class="hint">The agent is told.</p>
+              ${renderPreview(approval, true, mistakes)}${renderChoices(page)}
+              ${renderField({
+                name: "reason",
+                label: "If you decline: why?",
+                hint: "The agent gets your reason.",
+                attributes: { maxlength: 500 },
+              })}
               <button name="decision" value="approve">Approve</button>
               <button name="decision" value="decline" class="quiet">Decline</button>
             </form>`
@@ -49,7 +53,7 @@ export function renderApprovalPage(page: ApprovalPage) {
             : ""
       }
       <p><a href="/approvals">All approvals</a></p>`,
-    { user },
+    { user, mistakes },
   );
 }
 
@@ -74,46 +78,44 @@ function renderFacts({ approval, status, tokenName }: ApprovalPage) {
 }
 
 /** Renders all lines that the agent was shown, in groups. */
-function renderPreview({ question, calls, except }: Approval, isOpen: boolean) {
+function renderPreview({ question, calls, except }: Approval, isOpen: boolean, mistakes?: FormMistakes) {
   const { heading, lines } = parseQuestion(question);
   if (calls.length === 0)
     return html`<section class="call">
       <h2>${heading}</h2>
       ${renderQuestionLines(lines, true)}
     </section>`;
+  const { state, mistake } = describeInput(formatCallId(calls), undefined, mistakes);
   return html`<fieldset>
       <legend>${heading}</legend>
-      ${calls.map((call) => renderCall(call, !except.includes(call.position), isOpen))}
+      ${mistake}
+      ${calls.map(({ position, text }, index) =>
+        renderQuestionCall(
+          { position, ...parseQuestion(text) },
+          {
+            isChosen: !except.includes(position),
+            isDisabled: !isOpen,
+            ...(index === 0 ? { attributes: state } : {}),
+          },
+        ),
+      )}
     </fieldset>
     ${renderQuestionLines(lines)}`;
 }
 
-function renderCall({ position, text }: Approval["calls"][number], isChosen: boolean, isOpen: boolean) {
-  const { heading, lines } = parseQuestion(text);
-  return html`<section class="call">
-    <h2>
-      <label class="choice">
-        <input
-          type="checkbox"
-          name="call"
-          value="${position}"
-          ${isChosen ? "checked" : ""}
-          ${isOpen ? "" : "disabled"}
-        />
-        ${position}. ${heading}
-      </label>
-    </h2>
-    ${renderQuestionLines(lines, true)}
-  </section>`;
+/** Returns the id of the first call's box, to which mistakes lead. */
+export function formatCallId(calls: Approval["calls"]): string {
+  return `call-${calls[0]?.position}`;
 }
 
 function renderChoices({ approval: { choices }, user }: ApprovalPage) {
   // Who may not see addresses may not show them to others.
   if (!choices.includes("showHidden") || !user.seesSensitive) return "";
-  return html`<label class="choice">
-    <input type="checkbox" name="showHidden" value="yes" /> Show addresses and phone numbers in the file
-  </label>
-  <p class="hint">Anyone who holds the link can read them, the agent included.</p>`;
+  return renderField({
+    ...{ name: "showHidden", type: "checkbox", isChecked: false },
+    label: "Show addresses and phone numbers in the file",
+    hint: "Anyone who holds the link can read them, the agent included.",
+  });
 }
 
 export interface WaitingApprovals {

@@ -12,9 +12,13 @@ export interface Choice {
 export function renderSelect(name: string, label: string, choices: readonly Choice[], chosen = "", action?: string) {
   return html`<label for="${name}">${label}</label>
     <select id="${name}" name="${name}" ${action ? html`data-action="${action}"` : ""}>
-      ${choices.map(
-        (choice) =>
-          html`<option value="${choice.value}" ${choice.value === chosen ? "selected" : ""}>${choice.label}</option>`,
-      )}
+      ${renderOptions(choices, chosen)}
     </select>`;
+}
+
+/** Renders the choices of a list. */
+export function renderOptions(choices: readonly Choice[], chosen: string) {
+  return choices.map(
+    ({ value, label }) => html`<option value="${value}" ${value === chosen ? "selected" : ""}>${label}</option>`,
+  );
 }

@@ -8,9 +8,14 @@ export interface QuestionPart {
   readonly lines: readonly string[];
 }
 
+/** A call of a batch. */
+export interface QuestionCall extends QuestionPart {
+  readonly position: number;
+}
+
 export interface ParsedQuestion extends QuestionPart {
   /** The calls of a batch by their positions; empty for a single call. */
-  readonly calls: readonly (QuestionPart & { readonly position: number })[];
+  readonly calls: readonly QuestionCall[];
 }
 
 /** Parses the text of a question. In a batch, each call begins with its position, and its other lines are indented. */
@@ -68,6 +73,35 @@ export function renderQuestionLines(lines: readonly string[], isPart = false) {
         ${group.map(renderLine)}
       </ul>`;
   })}`;
+}
+
+export interface CallChoice {
+  readonly isChosen: boolean;
+  readonly isDisabled: boolean;
+  /** Further attributes of the box. */
+  readonly attributes?: unknown;
+}
+
+/** Renders a call of a batch, with the box that leaves it out. */
+export function renderQuestionCall({ position, heading, lines }: QuestionCall, choice: CallChoice) {
+  const { isChosen, isDisabled, attributes = "" } = choice;
+  return html`<section class="call">
+    <h2>
+      <label class="choice">
+        <input
+          type="checkbox"
+          id="call-${position}"
+          name="call"
+          value="${position}"
+          ${isChosen ? "checked" : ""}
+          ${isDisabled ? "disabled" : ""}
+          ${attributes}
+        />
+        ${position}. ${heading}
+      </label>
+    </h2>
+    ${renderQuestionLines(lines, true)}
+  </section>`;
 }
 
 function renderLine(line: string) {

@@ -1,10 +1,11 @@
 import { html } from "hono/html";
 import type { Role, User } from "../../contract/access/roles.ts";
 import { passkeyAsset } from "../assets.ts";
+import { type FormMistakes, renderField } from "../components/form-fields.ts";
 import { renderNotice } from "../components/notice.ts";
 import { renderPage } from "../layout.ts";
 import { renderNewPassword } from "./link.ts";
-import { renderPasskeyStatus } from "./sign-in.ts";
+import { passwordField, renderPasskeyStatus } from "./sign-in.ts";
 
 export interface AccountPage {
   readonly user: User;
@@ -29,7 +30,7 @@ export interface AccountPage {
   /** Whether the person wants messages of new approvals. Undefined if nobody can send them, or they do not concern the person. */
   readonly wantsNotices: boolean | undefined;
   readonly done?: string | undefined;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
 const rights: Readonly<Record<Role, string>> = {
@@ -39,10 +40,10 @@ const rights: Readonly<Record<Role, string>> = {
 };
 
 export function renderAccountPage(page: AccountPage) {
-  const { user, organisation, done, error, hasPasskeys } = page;
+  const { user, organisation, done, mistakes, hasPasskeys } = page;
   return renderPage(
     "Your account",
-    html`${done ? renderNotice(done, "done") : ""}${error ? renderNotice(error, "error") : ""}
+    html`${done ? renderNotice(done, "done") : ""}
       <dl>
         <dt>Name</dt>
         <dd>${user.name}</dd>
@@ -57,16 +58,15 @@ export function renderAccountPage(page: AccountPage) {
       <h2>Password</h2>
       <form method="post" action="/account/password">
         <input type="email" autocomplete="username" value="${user.email}" readonly hidden />
-        <label for="current">Current password</label>
-        <input id="current" name="current" type="password" autocomplete="current-password" required maxlength="128" />
-        ${renderNewPassword(page.minPasswordChars)}
+        ${renderField({ ...passwordField, name: "current", label: "Current password" }, mistakes)}
+        ${renderNewPassword(page.minPasswordChars, mistakes)}
         <button type="submit">Change the password</button>
         <p class="hint">Your other sessions end.</p>
       </form>
       ${renderSessions(page)}
       ${page.hasApps ? html`<h2>Apps</h2><p><a href="/connected-apps">Connected apps</a></p>` : ""}
       ${page.hasProductToken ? html`<p><a href="/product-token">Product token</a></p>` : ""}`,
-    { user, script: hasPasskeys ? passkeyAsset : undefined },
+    { user, script: hasPasskeys ? passkeyAsset : undefined, mistakes },
   );
 }
 

@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { User } from "../../contract/access/roles.ts";
 import type { ScopeGroup } from "../../contract/access/scope-groups.ts";
 import { renderSelect } from "../components/choices.ts";
-import { renderNotice } from "../components/notice.ts";
+import { type FormMistakes, renderChoiceGroup, renderField } from "../components/form-fields.ts";
 import { renderPage } from "../layout.ts";
 
 export interface ConsentPage {
@@ -27,7 +27,7 @@ export interface ConsentPage {
   readonly days: readonly number[];
   readonly defaultDays: number;
   readonly idleDays: number;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
 /** The choice of an app that stays connected until the person ends it. */
@@ -38,14 +38,13 @@ export const untilEnded = "ended";
  * allowed it before.
  */
 export function renderConsentPage(page: ConsentPage) {
-  const { user, organisation, app, error } = page;
+  const { user, organisation, app, mistakes } = page;
   return renderPage(
     `Connect ${app || "an app"}`,
-    html`${error ? renderNotice(error, "error") : ""}
-      <p>An app asks for access to the programmes of <strong>${organisation}</strong>, in your name.</p>
+    html`<p>An app asks for access to the programmes of <strong>${organisation}</strong>, in your name.</p>
       ${renderApp(page)}
       ${page.missingProductToken === undefined ? renderChoices(page) : renderMissingProductToken(page.missingProductToken, page.path)}`,
-    { user },
+    { user, mistakes },
   );
 }
 
@@ -62,7 +61,7 @@ function renderChoices(page: ConsentPage) {
           ? html`<p class="hint">You have connected this app before. What you allowed then is chosen.</p>`
           : ""
       }
-      ${ordinary.map((group) => renderGroup(group, allowedBefore))}
+      ${ordinary.map((group) => renderGroup(page, group))}
       ${isReduced ? html`<p class="hint">The app asks for more, which your own rights do not include.</p>` : ""}
     </fieldset>
     ${
@@ -73,7 +72,7 @@ function renderChoices(page: ConsentPage) {
               Contact details and other sensitive answers of applicants then reach the app and the AI behind it. Most work
               does not need them.
             </p>
-            ${renderGroup(sensitive, allowedBefore)}
+            ${renderGroup(page, sensitive)}
           </fieldset>`
         : ""
     }
@@ -117,14 +116,11 @@ function renderMissingProductToken(host: string, path: string) {
     <form method="post" action="${path}">${renderDecline()}</form>`;
 }
 
-function renderGroup({ name, label, scopes }: ScopeGroup, allowedBefore: ReadonlySet<string>) {
+function renderGroup({ allowedBefore, mistakes }: ConsentPage, { name, label, scopes }: ScopeGroup) {
   const before = scopes.filter((scope) => allowedBefore.has(scope));
   const isChosen = name === "read" || before.length === scopes.length;
-  return html`<label class="choice">
-      <input type="checkbox" name="group" value="${name}" ${isChosen ? html`checked` : ""} aria-describedby="${name}-scopes" />
-      ${label}
-    </label>
-    <p class="hint" id="${name}-scopes">${listAreas(scopes)}</p>
+  const box = { name: "group", id: `group-${name}`, value: name, label, hint: listAreas(scopes), isChecked: isChosen };
+  return html`${renderField({ ...box, type: "checkbox" }, mistakes)}
     ${scopes.length > 1 ? renderSingleScopes(label, scopes, isChosen ? [] : before) : ""}`;
 }
 
@@ -132,15 +128,11 @@ function renderGroup({ name, label, scopes }: ScopeGroup, allowedBefore: Readonl
 function renderSingleScopes(label: string, scopes: ScopeGroup["scopes"], chosen: readonly string[]) {
   return html`<details ${chosen.length > 0 ? "open" : ""}>
     <summary>Choose single scopes (${label})</summary>
-    <fieldset class="columns">
-      <legend>If you choose any here, the app gets only these.</legend>
-      ${scopes.map(
-        (scope) =>
-          html`<label class="choice">
-            <input type="checkbox" name="scope" value="${scope}" ${chosen.includes(scope) ? "checked" : ""} /> ${scope}
-          </label>`,
-      )}
-    </fieldset>
+    ${renderChoiceGroup({
+      ...{ name: "scope", id: `scope-${scopes[0]}`, type: "checkbox", hasColumns: true },
+      legend: "If you choose any here, the app gets only these.",
+      choices: scopes.map((scope) => ({ value: scope, label: scope, isChecked: chosen.includes(scope) })),
+    })}
   </details>`;
 }
 

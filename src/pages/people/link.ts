@@ -1,6 +1,7 @@
 import { html } from "hono/html";
-import { renderNotice } from "../components/notice.ts";
+import { type FormMistakes, renderField } from "../components/form-fields.ts";
 import { renderPage } from "../layout.ts";
+import { emailField } from "./sign-in.ts";
 
 export interface LinkPage {
   /** `owner`: sets up the first account. `invitation`: a new person. `password`: a person who had a password. */
@@ -8,7 +9,7 @@ export interface LinkPage {
   readonly name: string;
   /** The address of the person; what the first owner entered before. */
   readonly email: string;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
   readonly minPasswordChars: number;
 }
 
@@ -24,42 +25,26 @@ const introductions = {
   password: "Your other sessions end when you choose a new password.",
 } as const;
 
-export function renderLinkPage({ kind, name, email, error, minPasswordChars }: LinkPage) {
+export function renderLinkPage({ kind, name, email, mistakes, minPasswordChars }: LinkPage) {
   return renderPage(
     titles[kind],
-    html`${error ? renderNotice(error, "error") : ""}
-      <p>${introductions[kind]}</p>
+    html`<p>${introductions[kind]}</p>
       <form method="post">
-        <label for="name">Your name</label>
-        <input id="name" name="name" autocomplete="name" required maxlength="200" value="${name}" />
-        <label for="email">E-mail address</label>
-        ${
-          kind === "owner"
-            ? html`<input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email}" />`
-            : html`<input id="email" type="email" autocomplete="username" readonly value="${email}" />`
-        }
-        ${renderNewPassword(minPasswordChars)}
+        ${renderField({ name: "name", label: "Your name", value: name, attributes: { autocomplete: "name", required: true, maxlength: 200 } }, mistakes)}
+        ${renderField({ ...emailField, value: email, attributes: { ...emailField.attributes, readonly: kind !== "owner" } }, mistakes)}
+        ${renderNewPassword(minPasswordChars, mistakes)}
         <button type="submit">${kind === "password" ? "Save and sign in" : "Create the account"}</button>
       </form>`,
+    { mistakes },
   );
 }
 
 /** Renders the fields of a new password, which is entered twice. */
-export function renderNewPassword(minChars: number) {
-  return html`<label for="password">New password</label>
-    <input
-      id="password"
-      name="password"
-      type="password"
-      autocomplete="new-password"
-      required
-      minlength="${minChars}"
-      maxlength="128"
-      aria-describedby="password-hint"
-    />
-    <p class="hint" id="password-hint">At least ${minChars} characters; several words are best.</p>
-    <label for="repeated">The same password again</label>
-    <input id="repeated" name="repeated" type="password" autocomplete="new-password" required maxlength="128" />`;
+export function renderNewPassword(minChars: number, mistakes?: FormMistakes) {
+  const attributes = { autocomplete: "new-password", required: true, maxlength: 128 };
+  const hint = `At least ${minChars} characters; several words are best.`;
+  return html`${renderField({ name: "password", label: "New password", type: "password", hint, attributes: { ...attributes, minlength: minChars } }, mistakes)}
+  ${renderField({ name: "repeated", label: "The same password again", type: "password", attributes }, mistakes)}`;
 }
 
 /** Unknown, expired and used links get this same page. */

@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { ProductTokenOwner, ShownProductToken } from "../../contract/access/product-tokens.ts";
 import type { User } from "../../contract/access/roles.ts";
 import { listScopeGroups } from "../../contract/access/scope-groups.ts";
+import { type FormMistakes, renderField } from "../components/form-fields.ts";
 import { formatMinute } from "../components/format.ts";
 import { renderNotice } from "../components/notice.ts";
 import { renderAction, renderCarefulAction } from "../console/components.ts";
@@ -16,14 +17,15 @@ export interface ProductTokenPage {
   /** The page of consent from which the person came. Empty if there is none. */
   readonly next: string;
   readonly done?: string | undefined;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
 /** Renders the page on which people save the product token for their apps, and owners the one of the organisation. */
-export function renderProductTokenPage({ user, host, own, organisation, next, done, error }: ProductTokenPage) {
+export function renderProductTokenPage(page: ProductTokenPage) {
+  const { user, host, own, organisation, next, done, mistakes } = page;
   return renderPage(
     "Product token",
-    html`${done ? renderNotice(done, "done") : ""}${error ? renderNotice(error, "error") : ""}
+    html`${done ? renderNotice(done, "done") : ""}
       <p>
         Apps that people connect here work in <strong>${host}</strong> with a token that was made there, under
         Integrations. It is stored encrypted, and no page shows it again.
@@ -31,17 +33,17 @@ export function renderProductTokenPage({ user, host, own, organisation, next, do
       ${next !== "" && (own ?? organisation) ? html`<p><a class="button" href="${next}">Go on connecting the app</a></p>` : ""}
       <h2>Your token</h2>
       ${own ? renderSaved("person", own) : html`<p>You have saved no token.</p>`}
-      ${renderForm("person", own ? "Replace the token" : "Save the token", next)}
+      ${renderForm(page, "person", own)}
       <h2>The organisation's token</h2>
       <p>The apps of people without a token of their own use it, each within the rights of its person's role.</p>
       ${organisation ? renderSaved("organisation", organisation, user) : html`<p>There is none.</p>`}
       ${
         user.role === "owner"
-          ? renderForm("organisation", organisation ? "Replace the token" : "Save the token", next)
+          ? renderForm(page, "organisation", organisation)
           : html`<p class="hint">An owner saves and removes it.</p>`
       }
       <p><a href="/account">Your account</a></p>`,
-    { user },
+    { user, mistakes },
   );
 }
 
@@ -88,20 +90,21 @@ function renderSaved(
     }`;
 }
 
-function renderForm(owner: ProductTokenOwner, label: string, next: string) {
+function renderForm(
+  { next, mistakes }: ProductTokenPage,
+  owner: ProductTokenOwner,
+  saved: ShownProductToken | undefined,
+) {
   return html`<form method="post" action="/product-token/${owner}">
     <input type="hidden" name="next" value="${next}" />
-    <label for="${owner}-token">Token</label>
-    <input
-      id="${owner}-token"
-      name="token"
-      type="password"
-      autocomplete="off"
-      required
-      maxlength="100"
-      aria-describedby="${owner}-token-hint"
-    />
-    <p class="hint" id="${owner}-token-hint">64 hexadecimal digits. It is tested in the product before it is saved.</p>
-    <button>${label}</button>
+    ${renderField(
+      {
+        ...{ name: "token", id: `${owner}-token`, label: "Token", type: "password" },
+        hint: "64 hexadecimal digits. It is tested in the product before it is saved.",
+        attributes: { autocomplete: "off", required: true, maxlength: 100 },
+      },
+      mistakes,
+    )}
+    <button>${saved ? "Replace the token" : "Save the token"}</button>
   </form>`;
 }

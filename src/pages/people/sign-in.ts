@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { passkeyAsset } from "../assets.ts";
-import { renderNotice } from "../components/notice.ts";
+import { type FormMistakes, renderField } from "../components/form-fields.ts";
 import { renderPage } from "../layout.ts";
 
 export interface SignInPage {
@@ -8,24 +8,21 @@ export interface SignInPage {
   readonly next: string;
   /** What the person entered before. */
   readonly email?: string;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
   /** The name of the external provider, if there is one. */
   readonly provider: string | undefined;
   /** The server is known by a name, which passkeys need. */
   readonly hasPasskeys: boolean;
 }
 
-export function renderSignInPage({ next, email = "", error, provider, hasPasskeys }: SignInPage) {
+export function renderSignInPage({ next, email = "", mistakes, provider, hasPasskeys }: SignInPage) {
   return renderPage(
     "Sign in",
-    html`${error ? renderNotice(error, "error") : ""}
-      ${hasPasskeys ? renderPasskeyStatus("The passkey was not accepted. Try again, or use your password.") : ""}
+    html`${hasPasskeys ? renderPasskeyStatus("The passkey was not accepted. Try again, or use your password.") : ""}
       <form method="post" action="/sign-in">
         <input type="hidden" name="next" value="${next}" />
-        <label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email}" />
-        <label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="128" />
+        ${renderField({ ...emailField, value: email }, mistakes)}
+        ${renderField({ ...passwordField, name: "password", label: "Password" }, mistakes)}
         <button type="submit">Sign in</button>
         ${
           hasPasskeys
@@ -48,9 +45,23 @@ export function renderSignInPage({ next, email = "", error, provider, hasPasskey
         Accounts are made by invitation. If you have lost your password, ask an owner of your organisation for a new
         link.
       </p>`,
-    { script: hasPasskeys ? passkeyAsset : undefined },
+    { script: hasPasskeys ? passkeyAsset : undefined, mistakes },
   );
 }
+
+/** The input of the address with which a person signs in. */
+export const emailField = {
+  name: "email",
+  label: "E-mail address",
+  type: "email",
+  attributes: { autocomplete: "username", required: true, maxlength: 254 },
+} as const;
+
+/** The input of a password that a person has. */
+export const passwordField = {
+  type: "password",
+  attributes: { autocomplete: "current-password", required: true, maxlength: 128 },
+} as const;
 
 /** Renders the place where the script reports that a passkey did not work. */
 export function renderPasskeyStatus(text: string) {

@@ -6,8 +6,8 @@ import { createFieldId } from "./versions.ts";
 
 /**
  * Adds and changes custom fields of persons in a new version of the organisation's person schema. Fields that the file
- * does not name stay, because all programmes share them. The type of a field does not change, because persons have
- * values of it.
+ * does not name stay, because all programmes share them. A file that names all of them decides on their order. The type
+ * of a field does not change, because persons have values of it.
  */
 export async function savePersonFields(context: SetUpContext, configs: readonly PersonFieldConfig[]): Promise<void> {
   if (configs.length === 0) return;
@@ -28,10 +28,11 @@ export async function savePersonFields(context: SetUpContext, configs: readonly 
       const message = `The field has the type ${field.type}, which cannot change. Archive it and add another key`;
       issues.push({ path: `personFields.${index}.type`, code: "type_exists", message });
     }
-    const order = field?.order ?? byKey.size;
-    byKey.set(config.key, { ...config, fieldId: field?.fieldId ?? createFieldId(config.key), order });
+    byKey.set(config.key, { ...config, fieldId: field?.fieldId ?? createFieldId(config.key), order: byKey.size });
   }
-  const fields = [...byKey.values()].map((field, order) => ({ ...field, order }));
+  const named = new Set(configs.map(({ key }) => key));
+  const keys = before.every(({ key }) => named.has(key)) ? named : byKey.keys();
+  const fields = [...keys].flatMap((key) => byKey.get(key) ?? []).map((field, order) => ({ ...field, order }));
   const item = { kind: "person_schema", name: "fields of persons" } as const;
   if (current && isDeepStrictEqual(fields, before)) {
     items.push({ ...item, id: current.personSchemaId, version: current.schemaVersion, outcome: "unchanged" });

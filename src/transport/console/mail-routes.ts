@@ -1,6 +1,7 @@
 import type { User } from "../../contract/access/roles.ts";
 import { sensitiveScope } from "../../contract/access/scopes.ts";
 import { Problem } from "../../contract/errors.ts";
+import type { FormMistakes } from "../../pages/components/form-fields.ts";
 import { mailStatuses, renderMailPage } from "../../pages/console/integrations/mail.ts";
 import { renderSuppressionsPage, suppressionsPath } from "../../pages/console/integrations/suppressions.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
@@ -60,15 +61,19 @@ const outcomes: Readonly<Record<string, string>> = {
 };
 
 function addSuppressionRoutes(app: PeopleApp, people: PeopleServices, { mail, read }: MailRoutesDeps): void {
-  async function showSuppressions(context: PageContext, user: User, given: { email?: string; error?: string } = {}) {
+  async function showSuppressions(
+    context: PageContext,
+    user: User,
+    given: { email?: string; mistakes?: FormMistakes } = {},
+  ) {
     const page = { limit: pageSize, lastEvaluatedKey: context.req.query("cursor") };
     const rule = { audit: "suppression.listed", scopes: ["emails:read"] } as const;
     const { rows, lastEvaluatedKey } = await read(describeReading(context, user), rule, ({ records }) =>
       records.page("suppressions", {}, "newest", page),
     );
-    const done = given.error === undefined ? outcomes[context.req.query("done") ?? ""] : undefined;
+    const done = given.mistakes === undefined ? outcomes[context.req.query("done") ?? ""] : undefined;
     const shown = renderSuppressionsPage({ user, suppressions: rows, cursor: lastEvaluatedKey, done, ...given });
-    return context.html(shown, given.error === undefined ? 200 : 422);
+    return context.html(shown, given.mistakes === undefined ? 200 : 422);
   }
 
   app.get(
@@ -85,7 +90,10 @@ function addSuppressionRoutes(app: PeopleApp, people: PeopleServices, { mail, re
         await mail.suppress(user.businessId, email, "manual", toAuthor(user));
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== "validation_failed") throw error;
-        return showSuppressions(context, user, { email, error: "Give one e-mail address." });
+        return showSuppressions(context, user, {
+          email,
+          mistakes: [{ input: "email", message: "Give one e-mail address." }],
+        });
       }
       return context.redirect(`${suppressionsPath}?done=added`, 303);
     }),

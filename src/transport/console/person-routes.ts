@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { getUserScopes, roles, type User } from "../../contract/access/roles.ts";
 import { Problem } from "../../contract/errors.ts";
+import type { FormMistakes } from "../../pages/components/form-fields.ts";
 import { renderInvitePage, renderPersonLinkPage, renderPersonPage } from "../../pages/console/access/person.ts";
 import { type UserWithLink, userLinkHours } from "../../pipeline/users/user-admin.ts";
 import { type PageContext, type PeopleApp, type PeopleServices, toBrowserRequest } from "../people/browser-request.ts";
@@ -9,7 +10,7 @@ import type { AdminServices } from "./admin-services.ts";
 import { requireListed, requireRole, toAuthor } from "./person-page.ts";
 
 const Email = z.email().max(254);
-const lastOwner = "This is the only owner who can sign in. Make another person owner first.";
+const lastOwner = { message: "This is the only owner who can sign in. Make another person owner first." };
 
 /** Adds the pages on which owners invite the people of their organisation, and change what they may do. */
 export function addPersonRoutes(app: PeopleApp, people: PeopleServices, admin: PersonRoutesDeps): void {
@@ -33,15 +34,15 @@ function addInvitationRoutes(app: PeopleApp, people: PeopleServices): void {
     "/access/people",
     requireRole(people, ["owner"], async (context, user) => {
       const { email, role, seesSensitive = false } = await readRights(context, user);
-      const refuse = (error: string) => {
-        const page = renderInvitePage({ user, form: { email, role: role ?? "staff" }, isMailed: hasMail, error });
-        return context.html(page, 422);
+      const refuse = (input: "email" | "role", message: string) => {
+        const form = { email, role: role ?? "staff" };
+        return context.html(renderInvitePage({ user, form, isMailed: hasMail, mistakes: [{ input, message }] }), 422);
       };
-      if (!Email.safeParse(email).success) return refuse("Give the person's e-mail address.");
-      if (role === undefined) return refuse("Choose a role.");
+      if (!Email.safeParse(email).success) return refuse("email", "Give the person's e-mail address.");
+      if (role === undefined) return refuse("role", "Choose a role.");
       const { businessId } = user;
       const invited = await people.userAdmin.invite({ businessId, email, role, seesSensitive }, toAuthor(user));
-      if (!invited) return refuse("This address already has an account.");
+      if (!invited) return refuse("email", "This address already has an account.");
       return passLink(people, context, user, invited);
     }),
   );
@@ -69,7 +70,7 @@ function addChangeRoutes(app: PeopleApp, people: PeopleServices, { listUsers, cl
     "/access/people/:userId",
     changePerson(async (context, user, person) => {
       const { role, seesSensitive } = await readRights(context, user);
-      if (role === undefined) return showPerson(context, user, person, "Choose a role.");
+      if (role === undefined) return showPerson(context, user, person, [{ input: "role", message: "Choose a role." }]);
       const patch = { role, ...(seesSensitive === undefined ? {} : { seesSensitive }) };
       await userAdmin.update(person.userId, patch, toAuthor(user));
       return context.redirect("/access?done=person", 303);
@@ -121,7 +122,7 @@ function createPersonAccess(people: PeopleServices, listUsers: AdminServices["li
         return await change(context, user, person);
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== "invalid_state_transition") throw error;
-        return showPerson(context, user, person, lastOwner);
+        return showPerson(context, user, person, [lastOwner]);
       }
     });
   }
@@ -129,9 +130,9 @@ function createPersonAccess(people: PeopleServices, listUsers: AdminServices["li
   return { findPerson, changePerson };
 }
 
-function showPerson(context: PageContext, user: User, person: User, error?: string) {
-  const page = renderPersonPage({ user, person, isManageable: isManageable(user, person), error });
-  return context.html(page, error === undefined ? 200 : 422);
+function showPerson(context: PageContext, user: User, person: User, mistakes: FormMistakes = []) {
+  const page = renderPersonPage({ user, person, isManageable: isManageable(user, person), mistakes });
+  return context.html(page, mistakes.length === 0 ? 200 : 422);
 }
 
 /** Returns whether a person has no right beyond the user's own: a new link would give the user all of them. */

@@ -2,6 +2,7 @@ import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import { isScope, ordinaryScopes, readScopes, type Scope, scopes } from "../../contract/access/scopes.ts";
 import type { Token } from "../../contract/access/tokens.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { FormMistake, FormMistakes } from "../../pages/components/form-fields.ts";
 import {
   expiryDays,
   maxTokenNameChars,
@@ -19,6 +20,11 @@ export interface TokenRoutesDeps extends Pick<EmbeddedAdmin, "tokens" | "listTok
   readonly clock: Clock;
 }
 
+interface RefusedForm {
+  readonly form: TokenForm;
+  readonly mistakes: FormMistakes;
+}
+
 const presets: Readonly<Record<string, readonly Scope[]>> = { read: readScopes, write: ordinaryScopes, all: scopes };
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -29,12 +35,12 @@ export function addTokenRoutes(app: PeopleApp, people: PeopleServices, { tokens,
     return requireListed((await listTokens(businessId)).find((token) => token.tokenId === tokenId));
   };
 
-  const showToken = (context: PageContext, user: User, token: Token, given?: { form: TokenForm; error: string }) => {
-    const form = { name: token.name, scopes: token.scopes, expires: "", ...given?.form };
+  const showToken = (context: PageContext, user: User, token: Token, given: Partial<RefusedForm> = {}) => {
+    const form = { name: token.name, scopes: token.scopes, expires: "", ...given.form };
     const now = clock.now().toISOString();
-    const { error } = given ?? {};
-    const page = renderEditTokenPage({ user, grantable: getUserScopes(user), token, form, now, error });
-    return context.html(page, error === undefined ? 200 : 422);
+    const { mistakes = [] } = given;
+    const page = renderEditTokenPage({ user, grantable: getUserScopes(user), token, form, now, mistakes });
+    return context.html(page, mistakes.length === 0 ? 200 : 422);
   };
 
   app.get(
@@ -50,9 +56,9 @@ export function addTokenRoutes(app: PeopleApp, people: PeopleServices, { tokens,
     requireRole(people, ["owner"], async (context, user) => {
       const form = await readTokenForm(context);
       const granted = presets[form.preset] ?? form.scopes.filter(isScope);
-      const error = findFault(form, granted, user);
-      if (error) {
-        return context.html(renderNewTokenPage({ user, grantable: getUserScopes(user), form, error }), 422);
+      const mistakes = listMistakes(form, granted, user);
+      if (mistakes.length > 0) {
+        return context.html(renderNewTokenPage({ user, grantable: getUserScopes(user), form, mistakes }), 422);
       }
       const expiresAt = parseExpiry(form.expires, clock) ?? null;
       const request = { businessId: user.businessId, name: form.name, scopes: granted, expiresAt };
@@ -73,8 +79,8 @@ export function addTokenRoutes(app: PeopleApp, people: PeopleServices, { tokens,
       const token = await findToken(user, context);
       const form = await readTokenForm(context);
       const granted = form.scopes.filter(isScope);
-      const error = findFault(form, granted, user);
-      if (error) return showToken(context, user, token, { form, error });
+      const mistakes = listMistakes(form, granted, user);
+      if (mistakes.length > 0) return showToken(context, user, token, { form, mistakes });
       const expiresAt = parseExpiry(form.expires, clock);
       const patch = { name: form.name, scopes: granted, ...(expiresAt === undefined ? {} : { expiresAt }) };
       await tokens.update(token.tokenId, patch, toAuthor(user));
@@ -97,14 +103,23 @@ async function readTokenForm(context: PageContext): Promise<TokenForm> {
   return { ...form, name: name.trim(), scopes: await readList(context, "scope") };
 }
 
-/** Returns what is wrong with a token's form: a token never gets a scope that its maker may not grant. */
-function findFault({ name, expires }: TokenForm, granted: readonly Scope[], user: User): string | undefined {
-  if (name === "" || name.length > maxTokenNameChars) return "Give the token a name of at most 200 characters.";
-  if (granted.length === 0) return "Choose at least one scope.";
-  if (!["", "never", ...expiryDays].includes(expires)) return "Choose when the token expires.";
+/** Lists what is wrong with a token's form: a token never gets a scope that its maker may not grant. */
+function listMistakes({ name, preset, expires }: TokenForm, granted: readonly Scope[], user: User): FormMistake[] {
+  const mistakes: FormMistake[] = [];
+  if (name === "" || name.length > maxTokenNameChars) {
+    mistakes.push({ input: "name", message: `Give the token a name of at most ${maxTokenNameChars} characters.` });
+  }
+  if (granted.length === 0) mistakes.push({ input: "scope", message: "Choose at least one scope." });
   const grantable = getUserScopes(user);
   const refused = granted.filter((scope) => !grantable.has(scope));
-  return refused.length === 0 ? undefined : `You do not have the right to grant ${refused.join(", ")}.`;
+  if (refused.length > 0) {
+    const message = `You do not have the right to grant ${refused.join(", ")}.`;
+    mistakes.push({ input: preset in presets ? "preset" : "scope", message });
+  }
+  if (!["", "never", ...expiryDays].includes(expires)) {
+    mistakes.push({ input: "expires", message: "Choose when the token expires." });
+  }
+  return mistakes;
 }
 
 /** Returns the chosen time; null for never, undefined to leave it. */

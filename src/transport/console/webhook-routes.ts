@@ -100,7 +100,10 @@ function addEndpointPages(app: PeopleApp, people: PeopleServices, deps: WebhookR
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         const form = { url, eventTypes: chosen };
-        return context.html(renderNewEndpointPage({ user, form, error: error.message }), 422);
+        return context.html(
+          renderNewEndpointPage({ user, form, mistakes: [{ input: "url", message: error.message }] }),
+          422,
+        );
       }
     }),
   );

@@ -1,5 +1,6 @@
 import { approverRoles } from "../../approvals/approvals.ts";
 import { minPasswordChars } from "../../identity/limits.ts";
+import type { FormMistakes } from "../../pages/components/form-fields.ts";
 import { renderAccountPage } from "../../pages/people/account.ts";
 import {
   findSignedIn,
@@ -23,7 +24,7 @@ const outcomes: Readonly<Record<string, string>> = {
 
 /** Adds the page on which people manage their own account. */
 export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
-  async function showAccount(context: PageContext, error?: string): Promise<Response> {
+  async function showAccount(context: PageContext, mistakes: FormMistakes = []): Promise<Response> {
     const signedIn = await findSignedIn(people, context);
     if (!signedIn) return redirectToSignIn(context);
     const accounts = await people.accounts();
@@ -41,14 +42,13 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
         ? await people.approvalNotices?.isWanted(user.businessId, user.userId)
         : undefined,
       minPasswordChars,
-      done: error === undefined ? outcomes[context.req.query("done") ?? ""] : undefined,
-      error,
+      done: mistakes.length === 0 ? outcomes[context.req.query("done") ?? ""] : undefined,
+      mistakes,
     });
-    return context.html(page, error === undefined ? 200 : 422);
+    return context.html(page, mistakes.length === 0 ? 200 : 422);
   }
 
   app.get("/account", (context) => showAccount(context));
-
   app.use("/account/*", async (context, next) => {
     const signedIn = await findSignedIn(people, context as PageContext);
     return signedIn ? next() : redirectToSignIn(context as PageContext);
@@ -56,14 +56,16 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
 
   app.post("/account/password", async (context) => {
     const { current, ...chosen } = await readForm(context, ["current", "password", "repeated"]);
-    const wrong = checkNewPassword(chosen);
-    if (wrong) return showAccount(context, wrong);
     const { password } = chosen;
+    const wrong = checkNewPassword(chosen);
+    if (wrong.length > 0) return showAccount(context, wrong);
     const accounts = await people.accounts();
     const attempt = await accounts.changePassword(toBrowserRequest(people, context), { current, password });
     if (!attempt.ok) {
       const { retryAfterSeconds: wait } = attempt;
-      return showAccount(context, wait === undefined ? "The current password is wrong." : formatWait(wait));
+      const input = wait === undefined ? "current" : undefined;
+      const message = wait === undefined ? "The current password is wrong." : formatWait(wait);
+      return showAccount(context, [{ input, message }]);
     }
     addCookies(context, attempt.cookies);
     return context.redirect("/account?done=password", 303);

@@ -75,7 +75,8 @@ function addConsentRoutes(app: PeopleApp, people: PeopleServices): void {
     const chosen = isConnecting ? selectScopes(await readList(context, "group"), await readList(context, "scope")) : [];
     const request = readRequest(context);
     if (isConnecting && chosen.length === 0) {
-      return showConsent(people, context, await apps.findRequest(request, ticket), "Choose what the app may do.");
+      const message = "Choose what the app may do.";
+      return showConsent(people, context, await apps.findRequest(request, ticket), message);
     }
     const signedIn = await findSignedIn(people, context);
     const allowed = new Set<Scope>(signedIn && (await findGrantable(people, signedIn.user)));
@@ -116,7 +117,7 @@ async function showConsent(
   people: PeopleServices,
   context: PageContext,
   consent: ConsentRequest | undefined,
-  error?: string,
+  refusal?: string,
 ): Promise<Response> {
   if (!consent) {
     const signedIn = await findSignedIn(people, context);
@@ -125,13 +126,14 @@ async function showConsent(
   const { user, name, clientId, hasDocument, redirectUri, scopes, allowedBefore } = consent;
   const allowed = await findGrantable(people, user);
   const grantable = new Set(scopes.filter((scope) => allowed?.has(scope)));
+  const groups = listScopeGroups(grantable);
   const page = renderConsentPage({
     user,
     organisation: await people.findOrganisation(user.businessId),
     app: name,
     host: hasDocument ? new URL(clientId).host : undefined,
     redirectUri,
-    groups: listScopeGroups(grantable),
+    groups,
     isReduced: grantable.size < scopes.length,
     missingProductToken: allowed ? undefined : people.productTokens?.host,
     path: context.req.path,
@@ -139,14 +141,14 @@ async function showConsent(
     days: connectionDays,
     defaultDays: defaultConnectionDays,
     idleDays: appIdleDays,
-    error,
+    mistakes: refusal === undefined ? [] : [{ input: `group-${groups[0]?.name}`, message: refusal }],
   });
   // Browsers apply the policy of a form's page to where its answer leads too.
   const policy = pageHeaders["content-security-policy"]?.replace(
     "form-action 'self'",
     `form-action 'self' ${getFormTarget(redirectUri)}`,
   );
-  return context.html(page, error === undefined ? 200 : 422, { "content-security-policy": policy ?? "" });
+  return context.html(page, refusal === undefined ? 200 : 422, { "content-security-policy": policy ?? "" });
 }
 
 /** Returns what a person may grant. Undefined if apps call a product, and there is no token for it. */

@@ -1,9 +1,15 @@
-import { approvalsPath, approverRoles, mayDecide } from "../../approvals/approvals.ts";
+import { approvalsPath, approverRoles, type Decision, mayDecide } from "../../approvals/approvals.ts";
 import type { Approval } from "../../contract/access/approvals.ts";
 import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import { sensitiveScope } from "../../contract/access/scopes.ts";
 import { Problem } from "../../contract/errors.ts";
-import { renderApprovalListPage, renderApprovalPage, type WaitingApprovals } from "../../pages/approvals/approval.ts";
+import {
+  formatCallId,
+  renderApprovalListPage,
+  renderApprovalPage,
+  type WaitingApprovals,
+} from "../../pages/approvals/approval.ts";
+import type { FormMistake, FormMistakes } from "../../pages/components/form-fields.ts";
 import { type PageContext, type PeopleApp, type PeopleServices, requireSignIn } from "./browser-request.ts";
 
 const maxListed = 100;
@@ -12,7 +18,7 @@ const maxReasonChars = 500;
 /** Adds the pages on which people approve what agents ask for. */
 export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void {
   const { approvals, findTokenName } = people;
-  async function showApproval(context: PageContext, user: User, approval: Approval, error?: string) {
+  async function showApproval(context: PageContext, user: User, approval: Approval, mistakes: FormMistakes = []) {
     const { tokenId } = approval;
     const tokenName = tokenId === null ? undefined : await findTokenName(user.businessId, tokenId);
     const page = renderApprovalPage({
@@ -21,9 +27,9 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
       tokenName,
       status: approvals.getStatus(approval),
       hindrance: findHindrance(user, approval),
-      error,
+      mistakes,
     });
-    return context.html(page, error === undefined ? 200 : 422);
+    return context.html(page, mistakes.length === 0 ? 200 : 422);
   }
 
   const findApproval = (context: PageContext, { businessId }: User) =>
@@ -51,12 +57,14 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
       if (!approval) return context.notFound();
       if (findHindrance(user, approval) !== undefined) return context.text("Your role may not decide this.", 403);
       const decision = await readDecision(context, approval, user);
-      if (typeof decision === "string") return showApproval(context, user, approval, decision);
+      if ("mistake" in decision) return showApproval(context, user, approval, [decision.mistake]);
       try {
         await approvals.decide(user.businessId, approval.approvalId, decision, user);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        return showApproval(context, user, approval, "This was decided by somebody else, or has expired.");
+        return showApproval(context, user, approval, [
+          { message: "This was decided by somebody else, or has expired." },
+        ]);
       }
       return context.redirect(`${approvalsPath}/${approval.approvalId}`, 303);
     }),
@@ -82,15 +90,21 @@ function findHindrance(user: User, approval: Approval): string | undefined {
     : "You lack the rights that this call needs.";
 }
 
-/** Reads the form. Returns what is wrong with it as a sentence. */
-async function readDecision(context: PageContext, { calls }: Approval, user: User) {
+/** Reads the form, or returns what is wrong with it. */
+async function readDecision(
+  context: PageContext,
+  { calls }: Approval,
+  user: User,
+): Promise<Decision | { readonly mistake: FormMistake }> {
   const form = await context.req.parseBody({ all: true });
   const kept = new Set([form["call"] ?? []].flat().map(String));
   const approves = form["decision"] === "approve";
-  if (!approves && form["decision"] !== "decline") return "Choose Approve or Decline.";
+  if (!approves && form["decision"] !== "decline") return { mistake: { message: "Choose Approve or Decline." } };
   const except = calls.flatMap(({ position }) => (kept.has(String(position)) ? [] : [position]));
   if (approves && calls.length > 0 && except.length === calls.length)
-    return "No call is selected. Select at least one, or decline.";
+    return {
+      mistake: { input: formatCallId(calls), message: "No call is selected. Select at least one, or decline." },
+    };
   const reason = typeof form["reason"] === "string" ? form["reason"].trim().slice(0, maxReasonChars) : "";
   return {
     approves,

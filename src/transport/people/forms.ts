@@ -1,4 +1,5 @@
 import { maxPasswordChars, minPasswordChars } from "../../identity/limits.ts";
+import type { FormMistake } from "../../pages/components/form-fields.ts";
 import type { PageContext } from "./browser-request.ts";
 
 /** Reads the named fields of a form. A field that is missing, or is a file, is empty. */
@@ -25,10 +26,15 @@ export function addCookies(context: PageContext, cookies: readonly string[]): vo
 }
 
 /** Returns what is wrong with a new password. */
-export function checkNewPassword({ password, repeated }: { password: string; repeated: string }): string | undefined {
-  if (password.length < minPasswordChars) return `The password must have at least ${minPasswordChars} characters.`;
-  if (password.length > maxPasswordChars) return `The password may have at most ${maxPasswordChars} characters.`;
-  return password === repeated ? undefined : "The two passwords are not the same.";
+export function checkNewPassword({ password, repeated }: { password: string; repeated: string }): FormMistake[] {
+  const refuse = (input: string, message: string) => [{ input, message }];
+  if (password.length < minPasswordChars) {
+    return refuse("password", `The password must have at least ${minPasswordChars} characters.`);
+  }
+  if (password.length > maxPasswordChars) {
+    return refuse("password", `The password may have at most ${maxPasswordChars} characters.`);
+  }
+  return password === repeated ? [] : refuse("repeated", "The two passwords are not the same.");
 }
 
 /** Explains how long to wait after too many attempts. */

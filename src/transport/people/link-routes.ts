@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { User } from "../../contract/access/roles.ts";
 import { maxNameChars, minPasswordChars } from "../../identity/limits.ts";
+import type { FormMistake } from "../../pages/components/form-fields.ts";
 import { type LinkPage, renderInvalidLinkPage, renderLinkPage } from "../../pages/people/link.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
 import { addCookies, checkNewPassword, formatWait, readForm } from "./forms.ts";
@@ -31,8 +32,8 @@ export function addLinkRoutes(app: PeopleApp, people: PeopleServices): void {
     if (user === false) return context.html(renderInvalidLinkPage(), 404);
     const form = await readForm(context, fields);
     const given = { name: form.name.trim().slice(0, maxNameChars), email: user?.email ?? form.email.trim() };
-    const error = checkPerson(given) ?? checkNewPassword(form);
-    if (error) return context.html(renderLinkPage({ ...describeLink(user), ...given, error }), 422);
+    const mistakes = [...checkPerson(given), ...checkNewPassword(form)];
+    if (mistakes.length > 0) return context.html(renderLinkPage({ ...describeLink(user), ...given, mistakes }), 422);
     const accounts = await people.accounts();
     const { password } = form;
     const attempt = await accounts.acceptLink(toBrowserRequest(people, context), secret, { ...given, password });
@@ -48,7 +49,10 @@ function describeLink(user: User | undefined): LinkPage {
   return { kind: user.name === "" ? "invitation" : "password", name: user.name, email: user.email, minPasswordChars };
 }
 
-function checkPerson({ name, email }: { readonly name: string; readonly email: string }): string | undefined {
-  if (name === "") return "Enter your name.";
-  return z.email().max(254).safeParse(email).success ? undefined : "Enter an e-mail address.";
+function checkPerson({ name, email }: { readonly name: string; readonly email: string }): FormMistake[] {
+  const isAddress = z.email().max(254).safeParse(email).success;
+  return [
+    ...(name === "" ? [{ input: "name", message: "Enter your name." }] : []),
+    ...(isAddress ? [] : [{ input: "email", message: "Enter an e-mail address." }]),
+  ];
 }

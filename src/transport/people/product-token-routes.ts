@@ -2,6 +2,7 @@ import type { ProductTokenOwner } from "../../contract/access/product-tokens.ts"
 import type { User } from "../../contract/access/roles.ts";
 import { Problem } from "../../contract/errors.ts";
 import { parseLocalPath } from "../../lib/http/local-path.ts";
+import type { FormMistakes } from "../../pages/components/form-fields.ts";
 import { renderProductTokenPage } from "../../pages/people/product-token.ts";
 import type { ProductTokenAdmin } from "../../pipeline/users/product-token-admin.ts";
 import { type PageContext, type PeopleApp, type PeopleServices, requireSignIn } from "./browser-request.ts";
@@ -18,17 +19,17 @@ const outcomes: Readonly<Record<string, string>> = {
 
 /** Adds the page on which people save the product tokens of their apps. */
 export function addProductTokenRoutes(app: PeopleApp, people: PeopleServices, productTokens: ProductTokenAdmin): void {
-  async function showPage(context: PageContext, user: User, next: string, error?: string): Promise<Response> {
+  async function showPage(context: PageContext, user: User, next: string, mistakes: FormMistakes = []) {
     const page = renderProductTokenPage({
       user,
       host: productTokens.host,
       own: await productTokens.find(user, "person"),
       organisation: await productTokens.find(user, "organisation"),
       next: parseLocalPath(next, ""),
-      done: error === undefined ? outcomes[context.req.query("done") ?? ""] : undefined,
-      error,
+      done: mistakes.length === 0 ? outcomes[context.req.query("done") ?? ""] : undefined,
+      mistakes,
     });
-    return context.html(page, error === undefined ? 200 : 422);
+    return context.html(page, mistakes.length === 0 ? 200 : 422);
   }
 
   /** Adds a form that changes the token of a person, or that of the organisation, which is for owners alone. */
@@ -47,7 +48,9 @@ export function addProductTokenRoutes(app: PeopleApp, people: PeopleServices, pr
             await change(user, owner, token);
           } catch (error) {
             if (!(error instanceof Problem)) throw error;
-            return showPage(context, user, next, explainRefusal(error));
+            return showPage(context, user, next, [
+              { input: path === "" ? `${owner}-token` : undefined, message: explainRefusal(error) },
+            ]);
           }
           const query = new URLSearchParams({ done, ...(next === "" ? {} : { next }) });
           return context.redirect(`${productTokenPath}?${query}`, 303);

@@ -1,4 +1,5 @@
 import { parseLocalPath } from "../../lib/http/local-path.ts";
+import type { FormMistakes } from "../../pages/components/form-fields.ts";
 import { renderSignInPage } from "../../pages/people/sign-in.ts";
 import {
   findSignedIn,
@@ -15,15 +16,16 @@ const homePath = "/";
 
 /** Adds signing in and out. */
 export function addSignInRoutes(app: PeopleApp, people: PeopleServices): void {
-  const render = (context: PageContext, shown: { next: string; email?: string; error?: string }) =>
+  const render = (context: PageContext, shown: { next: string; email?: string; mistakes?: FormMistakes }) =>
     renderSignInPage({ ...shown, provider: people.provider, hasPasskeys: hasPasskeys(people, context) });
 
   app.get("/sign-in", async (context) => {
     const next = parseLocalPath(context.req.query("next"), homePath);
     if (await findSignedIn(people, context)) return context.redirect(next, 303);
-    const failed =
-      context.req.query("error") === undefined ? {} : { error: "Your organisation's sign-in did not work." };
-    return context.html(render(context, { next, ...failed }));
+    const message = "Your organisation's sign-in did not work.";
+    return context.html(
+      render(context, { next, mistakes: context.req.query("error") === undefined ? [] : [{ message }] }),
+    );
   });
 
   app.post("/sign-in", async (context) => {
@@ -37,8 +39,11 @@ export function addSignInRoutes(app: PeopleApp, people: PeopleServices): void {
     }
     const { retryAfterSeconds: wait } = attempt;
     if (wait !== undefined) context.header("retry-after", String(wait));
-    const error = wait === undefined ? "The address or the password is wrong." : formatWait(wait);
-    return context.html(render(context, { next, email, error }), wait === undefined ? 401 : 429);
+    const mistake =
+      wait === undefined
+        ? { input: "email", message: "The address or the password is wrong." }
+        : { message: formatWait(wait) };
+    return context.html(render(context, { next, email, mistakes: [mistake] }), wait === undefined ? 401 : 429);
   });
 
   app.get("/sign-in/organisation", async (context) => {

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { html } from "hono/html";
 import { renderNotice } from "../../pages/components/notice.ts";
-import { parseQuestion, renderQuestionLines } from "../../pages/components/question.ts";
+import { parseQuestion, renderQuestionCall, renderQuestionLines } from "../../pages/components/question.ts";
 import type { ViewHost } from "./connection.ts";
 import { type AskedQuestion, type PendingQuestion, readToolResult, type ToolAnswer } from "./result.ts";
 
@@ -137,24 +137,12 @@ function renderAsked(
   // On the approval's page, the person leaves out calls there.
   const canLeaveOut = confirmation.url === undefined && !state.declined;
   return html`<h1>${heading}</h1>
-    ${calls.map(
-      (call) =>
-        html`<section class="call">
-          <h2>
-            <label class="choice">
-              <input
-                type="checkbox"
-                id="call-${call.position}"
-                data-action="leave-out"
-                value="${call.position}"
-                ${state.leftOut.includes(call.position) ? "" : "checked"}
-                ${canLeaveOut ? "" : "disabled"}
-              />
-              ${call.position}. ${call.heading}
-            </label>
-          </h2>
-          ${renderQuestionLines(call.lines, true)}
-        </section>`,
+    ${calls.map((call) =>
+      renderQuestionCall(call, {
+        isChosen: !state.leftOut.includes(call.position),
+        isDisabled: !canLeaveOut,
+        attributes: html`data-action="leave-out"`,
+      }),
     )}
     ${renderQuestionLines(lines)}${details}
     ${confirmation.url === undefined ? renderChoice(state, calls.length, host) : renderApproval(confirmation.url, state, host)}

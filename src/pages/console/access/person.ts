@@ -1,13 +1,18 @@
 import { html } from "hono/html";
 import { type Role, roles, type User } from "../../../contract/access/roles.ts";
-import { renderSelect } from "../../components/choices.ts";
+import { type FormMistakes, renderField } from "../../components/form-fields.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
 import { renderAction, renderCarefulAction, renderSecret } from "../components.ts";
 import { roleLabels } from "./overview.ts";
 
-const roleChoices = roles.map((value) => ({ value, label: `${roleLabels[value]}: ${describeRole(value)}` }));
+const roleField = {
+  name: "role",
+  label: "Role",
+  type: "select",
+  choices: roles.map((value) => ({ value, label: `${roleLabels[value]}: ${describeRole(value)}` })),
+} as const;
 
 function describeRole(role: Role): string {
   const rights = {
@@ -23,24 +28,28 @@ export interface InvitePage {
   readonly form: { readonly email: string; readonly role: string };
   /** The invitation is mailed. Otherwise its link is shown. */
   readonly isMailed: boolean;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
-export function renderInvitePage({ user, form, isMailed, error }: InvitePage) {
+export function renderInvitePage({ user, form, isMailed, mistakes }: InvitePage) {
   return renderPage(
     "Invite a person",
-    html`${error ? renderNotice(error, "error") : ""}
-      <form method="post" action="/access/people">
-        <label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" autocomplete="off" required maxlength="254" value="${form.email}" />
-        ${renderSelect("role", "Role", roleChoices, form.role)} ${renderSensitive(user, false)}
+    html`<form method="post" action="/access/people">
+        ${renderField(
+          {
+            ...{ name: "email", label: "E-mail address", type: "email", value: form.email },
+            attributes: { autocomplete: "off", required: true, maxlength: 254 },
+          },
+          mistakes,
+        )}
+        ${renderField({ ...roleField, value: form.role }, mistakes)} ${renderSensitive(user, false)}
         <button>Make the invitation</button>
         <p class="hint">
           ${isMailed ? "The person gets a link by mail." : "You get a link to send to the person. Nothing is sent from here."}
         </p>
       </form>
       ${renderBack()}`,
-    { user, section: "/access" },
+    { user, section: "/access", mistakes },
   );
 }
 
@@ -49,15 +58,14 @@ export interface PersonPage {
   readonly person: User;
   /** The person's rights are among those that the user may grant. */
   readonly isManageable: boolean;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
-export function renderPersonPage({ user, person, isManageable, error }: PersonPage) {
+export function renderPersonPage({ user, person, isManageable, mistakes }: PersonPage) {
   const { userId, name, email, createdAt, disabledAt } = person;
   return renderPage(
     name || email,
-    html`${error ? renderNotice(error, "error") : ""}
-      <dl>
+    html`<dl>
         <dt>E-mail address</dt>
         <dd>${email}</dd>
         <dt>State</dt>
@@ -68,19 +76,23 @@ export function renderPersonPage({ user, person, isManageable, error }: PersonPa
       <p><a href="/audit?actor=${userId}">What this person changed</a></p>
       ${
         isManageable
-          ? renderChanges(user, person)
+          ? renderChanges(user, person, mistakes)
           : html`<p>This person sees sensitive personal data, and you do not: ask an owner who does to change this.</p>`
       }
       ${renderBack()}`,
-    { user, section: "/access" },
+    { user, section: "/access", mistakes },
   );
 }
 
-function renderChanges(user: User, { userId, name, email, role, seesSensitive, disabledAt }: User) {
+function renderChanges(
+  user: User,
+  { userId, name, email, role, seesSensitive, disabledAt }: User,
+  mistakes: FormMistakes | undefined,
+) {
   const path = `/access/people/${userId}`;
   const subject = name || email;
   return html`<form method="post" action="${path}">
-      ${renderSelect("role", "Role", roleChoices, role)} ${renderSensitive(user, seesSensitive)}
+      ${renderField({ ...roleField, value: role }, mistakes)} ${renderSensitive(user, seesSensitive)}
       <button>Save</button>
     </form>
     <h2>Sign-in</h2>
@@ -97,9 +109,7 @@ function renderChanges(user: User, { userId, name, email, role, seesSensitive, d
 /** Renders the right to sensitive data, which only a person who has it may grant. */
 function renderSensitive({ seesSensitive: mayGrant }: User, isChecked: boolean) {
   if (!mayGrant) return "";
-  return html`<label class="choice">
-    <input type="checkbox" name="sensitive" value="yes" ${isChecked ? "checked" : ""} /> Sees sensitive personal data
-  </label>`;
+  return renderField({ name: "sensitive", type: "checkbox", label: "Sees sensitive personal data", isChecked });
 }
 
 export interface PersonLinkPage {

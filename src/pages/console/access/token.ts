@@ -2,9 +2,9 @@ import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import { type Scope, scopes, sensitiveScope } from "../../../contract/access/scopes.ts";
 import type { Token } from "../../../contract/access/tokens.ts";
-import { renderSelect } from "../../components/choices.ts";
+import type { Choice } from "../../components/choices.ts";
+import { type FormMistakes, renderChoiceGroup, renderField } from "../../components/form-fields.ts";
 import { formatMinute } from "../../components/format.ts";
-import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
 import { renderCarefulAction, renderSecret } from "../components.ts";
 import { describeTokenState } from "./overview.ts";
@@ -31,31 +31,23 @@ export interface NewTokenPage {
   /** The scopes that the person may grant. */
   readonly grantable: ReadonlySet<Scope>;
   readonly form: TokenForm;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
-export function renderNewTokenPage({ user, grantable, form, error }: NewTokenPage) {
+export function renderNewTokenPage({ user, grantable, form, mistakes }: NewTokenPage) {
   return renderPage(
     "New token",
-    html`${error ? renderNotice(error, "error") : ""}
-      <form method="post" action="/access/tokens">
-        ${renderName(form.name)}
-        <fieldset>
-          <legend>Rights</legend>
-          ${renderPreset(form, "read", "Read everything except sensitive personal data")}
-          ${renderPreset(form, "write", "Read and change everything except sensitive personal data")}
-          ${grantable.has(sensitiveScope) ? renderPreset(form, "all", "Everything, sensitive personal data included") : ""}
-          ${renderPreset(form, "chosen", "Only the scopes chosen below")}
-        </fieldset>
+    html`<form method="post" action="/access/tokens">
+        ${renderName(form.name, mistakes)} ${renderPresets(form.preset, grantable, mistakes)}
         <details ${form.preset === "chosen" ? "open" : ""}>
           <summary>Scopes</summary>
-          ${renderScopes(grantable, form.scopes)}
+          ${renderScopes(grantable, form.scopes, mistakes)}
         </details>
-        ${renderSelect("expires", "Expires", expiryChoices, form.expires)}
+        ${renderExpiry(expiryChoices, form.expires, mistakes)}
         <button>Make the token</button>
       </form>
       ${renderBack()}`,
-    { user, section: "/access" },
+    { user, section: "/access", mistakes },
   );
 }
 
@@ -65,13 +57,12 @@ export interface EditTokenPage extends Omit<NewTokenPage, "form"> {
   readonly now: string;
 }
 
-export function renderEditTokenPage({ user, grantable, token, form, now, error }: EditTokenPage) {
+export function renderEditTokenPage({ user, grantable, token, form, now, mistakes }: EditTokenPage) {
   const path = `/access/tokens/${token.tokenId}`;
   const offered = new Set([...grantable, ...token.scopes]);
   return renderPage(
     `Token ${token.name || token.tokenId}`,
-    html`${error ? renderNotice(error, "error") : ""}
-      <dl>
+    html`<dl>
         <dt>State</dt>
         <dd>${describeTokenState(token, now)}</dd>
         <dt>Begins with</dt>
@@ -85,8 +76,8 @@ export function renderEditTokenPage({ user, grantable, token, form, now, error }
       ${
         token.revokedAt === null
           ? html`<form method="post" action="${path}">
-                ${renderName(form.name)} ${renderScopes(offered, form.scopes)}
-                ${renderSelect("expires", "Expires", [{ value: "", label: "As it is" }, ...expiryChoices], form.expires)}
+                ${renderName(form.name, mistakes)} ${renderScopes(offered, form.scopes, mistakes)}
+                ${renderExpiry([{ value: "", label: "As it is" }, ...expiryChoices], form.expires, mistakes)}
                 <button>Save</button>
               </form>
               ${renderCarefulAction(
@@ -97,7 +88,7 @@ export function renderEditTokenPage({ user, grantable, token, form, now, error }
           : ""
       }
       ${renderBack()}`,
-    { user, section: "/access" },
+    { user, section: "/access", mistakes },
   );
 }
 
@@ -114,30 +105,35 @@ export function renderIssuedTokenPage(user: User, name: string, token: string, m
   );
 }
 
-function renderName(name: string) {
-  return html`<label for="name">Name</label>
-    <input id="name" name="name" required maxlength="${maxTokenNameChars}" value="${name}" aria-describedby="name-hint" />
-    <p class="hint" id="name-hint">What the token is for. The audit shows it.</p>`;
+function renderName(value: string, mistakes: FormMistakes | undefined) {
+  const hint = "What the token is for. The audit shows it.";
+  const attributes = { required: true, maxlength: maxTokenNameChars };
+  return renderField({ name: "name", label: "Name", hint, value, attributes }, mistakes);
 }
 
-function renderPreset({ preset }: TokenForm, value: string, label: string) {
-  return html`<label class="choice">
-    <input type="radio" name="preset" value="${value}" ${preset === value ? "checked" : ""} /> ${label}
-  </label>`;
+const presetLabels = {
+  read: "Read everything except sensitive personal data",
+  write: "Read and change everything except sensitive personal data",
+  all: "Everything, sensitive personal data included",
+  chosen: "Only the scopes chosen below",
+} as const;
+
+function renderPresets(preset: string, grantable: ReadonlySet<Scope>, mistakes: FormMistakes | undefined) {
+  const offered = Object.entries(presetLabels).filter(([value]) => value !== "all" || grantable.has(sensitiveScope));
+  const choices = offered.map(([value, label]) => ({ value, label, isChecked: preset === value }));
+  return renderChoiceGroup({ name: "preset", type: "radio", legend: "Rights", choices }, mistakes);
 }
 
-function renderScopes(offered: ReadonlySet<Scope>, chosen: readonly string[]) {
-  return html`<fieldset class="columns">
-    <legend>Scopes</legend>
-    ${scopes
-      .filter((scope) => offered.has(scope))
-      .map(
-        (scope) =>
-          html`<label class="choice">
-            <input type="checkbox" name="scope" value="${scope}" ${chosen.includes(scope) ? "checked" : ""} /> ${scope}
-          </label>`,
-      )}
-  </fieldset>`;
+function renderScopes(offered: ReadonlySet<Scope>, chosen: readonly string[], mistakes: FormMistakes | undefined) {
+  const choices = scopes
+    .filter((scope) => offered.has(scope))
+    .map((scope) => ({ value: scope, label: scope, isChecked: chosen.includes(scope) }));
+  const group = { name: "scope", type: "checkbox", legend: "Scopes", choices, hasColumns: true } as const;
+  return renderChoiceGroup(group, mistakes);
+}
+
+function renderExpiry(choices: readonly Choice[], value: string, mistakes: FormMistakes | undefined) {
+  return renderField({ name: "expires", label: "Expires", type: "select", choices, value }, mistakes);
 }
 
 function renderBack() {

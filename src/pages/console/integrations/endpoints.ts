@@ -3,6 +3,7 @@ import type { User } from "../../../contract/access/roles.ts";
 import { type DisabledReason, disabledReasons, eventTypes } from "../../../contract/webhooks.ts";
 import { renderSelect } from "../../components/choices.ts";
 import { renderTable } from "../../components/data-table.ts";
+import { type FormMistakes, renderChoiceGroup, renderField } from "../../components/form-fields.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
@@ -67,31 +68,29 @@ function describeEndpointState({ status, disabledReason, firstFailureAt }: Liste
 export interface NewEndpointPage {
   readonly user: User;
   readonly form: EndpointForm;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
-export function renderNewEndpointPage({ user, form, error }: NewEndpointPage) {
+export function renderNewEndpointPage({ user, form, mistakes }: NewEndpointPage) {
   return renderPage(
     "New endpoint",
-    html`${error ? renderNotice(error, "error") : ""}
-      <form method="post" action="/integrations/endpoints">
-        <label for="url">Address</label>
-        <input id="url" name="url" type="url" required maxlength="2048" value="${form.url}" placeholder="https://" />
-        <fieldset class="columns" aria-describedby="events-hint">
-          <legend>Events</legend>
-          ${eventTypes.map(
-            (type) =>
-              html`<label class="choice">
-                <input type="checkbox" name="event" value="${type}" ${form.eventTypes.includes(type) ? "checked" : ""} />
-                ${type}
-              </label>`,
-          )}
-        </fieldset>
-        <p class="hint" id="events-hint">Without a choice, every event is sent.</p>
+    html`<form method="post" action="/integrations/endpoints">
+        ${renderField(
+          {
+            ...{ name: "url", label: "Address", type: "url", value: form.url },
+            attributes: { required: true, maxlength: 2048, placeholder: "https://" },
+          },
+          mistakes,
+        )}
+        ${renderChoiceGroup({
+          ...{ name: "event", type: "checkbox", legend: "Events", hasColumns: true },
+          hint: "Without a choice, every event is sent.",
+          choices: eventTypes.map((type) => ({ value: type, label: type, isChecked: form.eventTypes.includes(type) })),
+        })}
         <button>Add the endpoint</button>
       </form>
       ${renderBack()}`,
-    { user, section: "/integrations" },
+    { user, section: "/integrations", mistakes },
   );
 }
 

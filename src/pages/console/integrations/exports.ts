@@ -20,15 +20,14 @@ export interface ExportsPage {
   readonly programs: readonly Choice[];
   readonly cursor: string | undefined;
   readonly done?: string | undefined;
-  readonly error?: string | undefined;
 }
 
 /** Renders the exports, the latest first. */
-export function renderExportsPage({ user, exports, programs, cursor, done, error }: ExportsPage) {
+export function renderExportsPage({ user, exports, programs, cursor, done }: ExportsPage) {
   const names = new Map(programs.map(({ value, label }) => [value, label]));
   return renderPage(
     "Exports",
-    html`${done ? renderNotice(done, "done") : ""}${error ? renderNotice(error, "error") : ""}
+    html`${done ? renderNotice(done, "done") : ""}
       ${
         programs.length === 0
           ? html`<p>There are no programmes.</p>`

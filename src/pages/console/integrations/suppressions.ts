@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { Suppression } from "../../../contract/emails.ts";
 import { renderTable } from "../../components/data-table.ts";
+import { type FormMistakes, renderField } from "../../components/form-fields.ts";
 import { formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
@@ -21,20 +22,26 @@ export interface SuppressionsPage {
   readonly cursor: string | undefined;
   readonly email?: string | undefined;
   readonly done?: string | undefined;
-  readonly error?: string | undefined;
+  readonly mistakes?: FormMistakes;
 }
 
 /** Renders the addresses to which nothing is sent, the latest first. Without the right to see them they are hidden. */
-export function renderSuppressionsPage({ user, suppressions, cursor, email = "", done, error }: SuppressionsPage) {
+export function renderSuppressionsPage({ user, suppressions, cursor, email = "", ...page }: SuppressionsPage) {
   const { seesSensitive } = user;
+  const { done, mistakes } = page;
   return renderPage(
     "Suppressed addresses",
-    html`${done ? renderNotice(done, "done") : ""}${error ? renderNotice(error, "error") : ""}
+    html`${done ? renderNotice(done, "done") : ""}
       <p>Nothing is sent to these addresses, whoever asks for it.</p>
       <form method="post" action="${suppressionsPath}" class="filter">
         <div>
-          <label for="email">E-mail address</label>
-          <input id="email" name="email" type="email" autocomplete="off" required maxlength="254" value="${email}" />
+          ${renderField(
+            {
+              ...{ name: "email", label: "E-mail address", type: "email", value: email },
+              attributes: { autocomplete: "off", required: true, maxlength: 254 },
+            },
+            mistakes,
+          )}
         </div>
         <button>Suppress the address</button>
       </form>
@@ -52,7 +59,7 @@ export function renderSuppressionsPage({ user, suppressions, cursor, email = "",
       ${seesSensitive ? "" : html`<p class="hint">You do not see the addresses. Ask a person who does to allow one again.</p>`}
       ${renderNextPage(suppressionsPath, {}, cursor)}
       <p><a href="/integrations/mail">All messages</a></p>`,
-    { user, section: "/integrations" },
+    { user, section: "/integrations", mistakes },
   );
 }
 

@@ -15,10 +15,11 @@ import { formatCode, formatMinute } from "../../components/format.ts";
 
 export interface ShownConfig {
   readonly config: ProgramConfig;
-  /** What becomes of each part, in a preview. */
+  /** The outcome of each part, in a preview. */
   readonly items?: readonly SetUpItem[];
   /** The path of the pages on which the parts are edited. Absent: they are only shown. */
   readonly editPath?: string;
+  readonly personFieldsVersion?: number | undefined;
 }
 
 /** Renders the settings of a programme that matter to everyone. */
@@ -40,8 +41,10 @@ export function renderSettings({
 /** Renders everything that a programme consists of before its first application. */
 export function renderConfig(shown: ShownConfig) {
   const { tracks, forms, rubrics, personFields, reviewers } = shown.config;
+  const canBeMoved = tracks.length > 1 || tracks.some(({ rounds }) => rounds.length > 1);
   return html`<h2>Tracks and rounds</h2>
     ${tracks.length === 0 ? html`<p>There are no tracks yet.</p>` : ""}
+    ${shown.editPath && canBeMoved ? html`<p><a href="${shown.editPath}/order">Change the order</a></p>` : ""}
     ${tracks.map((track, index) => renderTrack(shown, track, index + 1))} ${renderAdd(shown, "tracks", "Add a track")}
     <h2>Forms</h2>
     ${forms.length === 0 ? html`<p>No track uses a form yet.</p>` : ""}
@@ -50,13 +53,7 @@ export function renderConfig(shown: ShownConfig) {
     ${rubrics.length === 0 ? html`<p>No round uses a rubric yet.</p>` : ""}
     ${rubrics.map((rubric, index) => renderRubric(shown, rubric, index + 1))}
     ${renderAdd(shown, "rubrics", "Add a rubric")}
-    ${
-      personFields.length > 0
-        ? html`<h2>Fields of persons</h2>
-            <p class="hint">All programmes of the organisation share these fields.</p>
-            ${renderFields("Fields of persons", personFields)}`
-        : ""
-    }
+    ${personFields.length > 0 || shown.editPath ? renderPersonFields(shown) : ""}
     ${reviewers.length > 0 ? html`<h2>Reviewers</h2>${renderReviewers(reviewers)}` : ""}`;
 }
 
@@ -82,6 +79,7 @@ function renderTrack(shown: ShownConfig, track: TrackConfig, position: number) {
       empty: "The track has no rounds.",
     })}
     ${renderAdd(shown, `${path}/rounds`, "Add a round", name)}
+    ${renderTextsLink(shown, `${path}/texts`, `Texts for applicants of ${name}`)}
   </section>`;
 }
 
@@ -113,7 +111,17 @@ function renderFields(caption: string, fields: readonly FieldConfig[]) {
   });
 }
 
-/** What each type of field is called. */
+/** Renders the fields that all programmes of an organisation share. */
+function renderPersonFields(shown: ShownConfig) {
+  const { personFields } = shown.config;
+  const version = shown.personFieldsVersion === undefined ? "" : ` This is version ${shown.personFieldsVersion}.`;
+  return html`<h2>Fields of persons</h2>
+    <p class="hint">All programmes of the organisation share these fields.${version}</p>
+    ${renderFields("Fields of persons", personFields)}
+    ${shown.editPath ? html`<p><a href="${shown.editPath}/person-fields">Edit the fields of persons</a></p>` : ""}`;
+}
+
+/** Names each type of field for people. */
 export const fieldTypes: Readonly<Record<FieldConfig["type"], string>> = {
   text: "Text",
   textarea: "Long text",
@@ -176,6 +184,10 @@ function renderEdit({ editPath }: ShownConfig, path: string, subject: string) {
   return editPath ? html` <a href="${editPath}/${path}" aria-label="Edit the ${subject}">Edit</a>` : "";
 }
 
+function renderTextsLink({ editPath }: ShownConfig, path: string, label: string) {
+  return editPath ? html`<p><a href="${editPath}/${path}" aria-label="${label}">Texts for applicants</a></p>` : "";
+}
+
 function renderAdd({ editPath }: ShownConfig, path: string, label: string, subject?: string) {
   if (!editPath) return "";
   const name = subject === undefined ? label : `${label} to ${subject}`;
@@ -186,7 +198,7 @@ export function formatVersion(name: string, version: number | undefined): string
   return version === undefined ? name : `${name}, version ${version}`;
 }
 
-/** What each sensitivity of a field is called. */
+/** Names a sensitivity for people. */
 export function formatSensitivity(sensitivity: FieldConfig["sensitivity"]): string {
   return { standard: "Standard", pii: "Personal data", restricted: "Restricted" }[sensitivity];
 }

@@ -1,5 +1,6 @@
 import { html } from "hono/html";
-import { type Choice, renderSelect } from "../../components/choices.ts";
+import type { Choice } from "../../components/choices.ts";
+import { type FormField, type FormMistakes, renderField } from "../../components/form-fields.ts";
 
 /** SetUpValues as a form shows them: those of a set-up, or what a person gave. */
 export type SetUpValues = Readonly<Record<string, unknown>>;
@@ -22,40 +23,40 @@ export type SetUpInput =
   | (InputBase & { readonly kind: "choice"; readonly choices: readonly Choice[] });
 
 /** Renders inputs with their values. Their names begin with the prefix. */
-export function renderInputs(inputs: readonly SetUpInput[], values: SetUpValues, prefix = "") {
-  return html`${inputs.map(
-    (input) => html`<div>${renderInput(input, getValue(values, input.path), `${prefix}${input.path}`)}</div>`,
-  )}`;
+export function renderInputs(
+  inputs: readonly SetUpInput[],
+  values: SetUpValues,
+  { prefix = "", mistakes = [] }: { readonly prefix?: string; readonly mistakes?: FormMistakes | undefined } = {},
+) {
+  return html`${inputs.map((input) => {
+    const name = `${prefix}${input.path}`;
+    return html`<div>${renderField(toField(input, name, getValue(values, input.path)), mistakes)}</div>`;
+  })}`;
 }
 
-function renderInput(input: SetUpInput, value: unknown, name: string) {
-  const { label, hint } = input;
-  const described = hint ? html`aria-describedby="${name}-hint"` : "";
-  const explained = hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : "";
-  if (input.kind === "choice") {
-    return html`${renderSelect(name, label, input.choices, formatInput(value))}${explained}`;
+function toField(input: SetUpInput, name: string, value: unknown): FormField {
+  const { kind, label, hint } = input;
+  const base = { name, label, hint, value: formatInput(value) };
+  if (kind === "choice") return { ...base, type: "select", choices: input.choices };
+  if (kind === "flag") return { name, label, hint, type: "checkbox", isChecked: value === true };
+  const required = input.required ?? false;
+  switch (kind) {
+    case "text":
+      return { ...base, attributes: { required } };
+    case "number":
+      return { ...base, type: "number", attributes: { required, step: "any" } };
+    case "time":
+      return {
+        ...{ ...base, label: `${label} (UTC)`, type: "datetime-local", value: base.value.slice(0, 16) },
+        attributes: { required },
+      };
+    default:
+      return { ...base, type: "textarea", attributes: { required, rows: 4 } };
   }
-  if (input.kind === "flag") {
-    return html`<label class="choice">
-        <input type="checkbox" name="${name}" value="yes" ${value === true ? "checked" : ""} ${described} /> ${label}
-      </label>
-      ${explained}`;
-  }
-  const required = input.required ? "required" : "";
-  if (input.kind === "longText" || input.kind === "lines") {
-    const content = `\n${Array.isArray(value) ? value.join("\n") : formatInput(value)}`;
-    return html`<label for="${name}">${label}</label>
-      <textarea id="${name}" name="${name}" rows="4" ${required} ${described}>${content}</textarea>
-      ${explained}`;
-  }
-  const type = { text: html`type="text"`, number: html`type="number" step="any"`, time: html`type="datetime-local"` };
-  const shown = input.kind === "time" ? formatInput(value).slice(0, 16) : formatInput(value);
-  return html`<label for="${name}">${label}${input.kind === "time" ? " (UTC)" : ""}</label>
-    <input id="${name}" name="${name}" ${type[input.kind]} value="${shown}" ${required} ${described} />
-    ${explained}`;
 }
 
 function formatInput(value: unknown): string {
+  if (Array.isArray(value)) return value.join("\n");
   return value === undefined || value === null ? "" : String(value);
 }
 

@@ -32,8 +32,8 @@ export function renderSetUpPage({ user, setUp, text, done }: SetUpPage) {
       <p>Each change is shown to you before it is made. Other people and agents see it at once.</p>
       <h2>Programme of ${year}</h2>
       ${renderSettings(config.program)}
-      <p><a href="${path}/program">Edit the programme</a></p>
-      ${renderConfig({ config, editPath: path })} ${renderFormUses(formUses)}
+      <p><a href="${path}/program">Edit the programme</a> · <a href="${path}/texts">Texts for applicants</a></p>
+      ${renderConfig({ config, editPath: path, personFieldsVersion: setUp.personFieldsVersion })} ${renderFormUses(formUses)}
       <h2>As a file</h2>
       <p>
         <a href="${path}/programme.yaml" download>Download as YAML</a>,
@@ -44,6 +44,6 @@ export function renderSetUpPage({ user, setUp, text, done }: SetUpPage) {
         <input type="hidden" name="revision" value="${revision}" />
         <button class="quiet">Preview the file</button>
       </form>
-      ${renderText(path, text, revision, false)}`,
+      ${renderText(path, text, revision, { isOpen: false })}`,
   );
 }

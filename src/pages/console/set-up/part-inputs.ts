@@ -1,6 +1,6 @@
 import type { LifecycleStatus } from "../../../contract/programs.ts";
 import { LifecycleStatus as LifecycleStatuses, Round } from "../../../contract/programs.ts";
-import { ApplicationField, Criterion, FieldBase, Rubric } from "../../../contract/schemas.ts";
+import { ApplicationField, Criterion, FieldBase, PersonFieldType, Rubric } from "../../../contract/schemas.ts";
 import type { Choice } from "../../components/choices.ts";
 import { formatCode } from "../../components/format.ts";
 import { fieldTypes, formatSensitivity } from "./config.ts";
@@ -71,17 +71,40 @@ export const roundInputs: readonly SetUpInput[] = [
   { path: "anonymity", label: "Anonymity", kind: "choice", choices: toChoices(Round.shape.anonymity.options) },
 ];
 
-/** The values of a form's field. */
-export const fieldInputs: readonly SetUpInput[] = [
-  { path: "label", label: "Label", kind: "text" },
-  {
-    path: "type",
-    label: "Type",
-    kind: "choice",
-    choices: toChoices(ApplicationField.shape.type.options, (type) => fieldTypes[type]),
-  },
+const pageTexts = {
+  heroTitle: { label: "title", kind: "text" },
+  heroSubtitle: { label: "subtitle", kind: "text" },
+  bodyHtml: { label: "text", kind: "longText", hint: "HTML." },
+  ctaLabel: { label: "label of the button", kind: "text" },
+} as const;
+
+const applicantPages = {
+  landing: "First page",
+  register: "Registration",
+  submission: "Application",
+  submitted: "After sending",
+} as const;
+
+/** The texts that applicants see on the pages of a programme or track. */
+export const brandingInputs: readonly SetUpInput[] = [
+  { path: "branding.headerText", label: "Top of each page", kind: "longText", empty: "absent" },
+  { path: "branding.footerText", label: "Foot of each page", kind: "longText", empty: "absent" },
+  ...Object.entries(applicantPages).flatMap(([page, pageLabel]) =>
+    Object.entries(pageTexts).map(
+      ([name, { label, ...input }]): SetUpInput => ({
+        ...{ ...input, path: `branding.pages.${page}.${name}`, empty: "absent" },
+        label: `${pageLabel}: ${label}`,
+      }),
+    ),
+  ),
+];
+
+const labelInput: SetUpInput = { path: "label", label: "Label", kind: "text" };
+
+/** The values that every field has besides its label and type. */
+const fieldRuleInputs: readonly SetUpInput[] = [
   { path: "required", label: "Required", kind: "flag" },
-  { path: "helpText", label: "Help for applicants", kind: "text", empty: "absent" },
+  { path: "helpText", label: "Help for those who fill it in", kind: "text", empty: "absent" },
   {
     path: "sensitivity",
     label: "Sensitivity",
@@ -96,6 +119,29 @@ export const fieldInputs: readonly SetUpInput[] = [
   { path: "constraints.maxLength", label: "Most characters", kind: "number", empty: "absent" },
   { path: "archived", label: "Archived: no longer filled in", kind: "flag" },
 ];
+
+/** The values of a form's field. */
+export const fieldInputs: readonly SetUpInput[] = [
+  labelInput,
+  {
+    path: "type",
+    label: "Type",
+    kind: "choice",
+    choices: toChoices(ApplicationField.shape.type.options, (type) => fieldTypes[type]),
+  },
+  ...fieldRuleInputs,
+];
+
+/** The values of a field of persons. Its type is chosen once. */
+export const personFieldInputs: readonly SetUpInput[] = [labelInput, ...fieldRuleInputs];
+
+export const personFieldTypeInput: SetUpInput = {
+  path: "type",
+  label: "Type",
+  kind: "choice",
+  choices: toChoices(PersonFieldType.options, (type) => fieldTypes[type]),
+  hint: "It cannot be changed later, because persons have values of it.",
+};
 
 /** The key of a new field, which identifies it in all versions. */
 export const keyInput: SetUpInput = {

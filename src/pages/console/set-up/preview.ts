@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { User } from "../../../contract/access/roles.ts";
 import type { Difference, FormUse, SetUpOutcome, SetUpPlan } from "../../../contract/set-up/set-up-plan.ts";
 import { renderTable } from "../../components/data-table.ts";
+import { type FormMistakes, renderField } from "../../components/form-fields.ts";
 import { formatCode, formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
@@ -27,6 +28,7 @@ export function renderPreviewPage({ user, plan, path, program, revision }: Previ
   const { outcome, text } = plan;
   const name = outcome ? `: ${outcome.config.program.name} ${outcome.config.program.year}` : "";
   const carried = plan.revision ?? revision;
+  const mistakes = describeRefusal(plan);
   return renderPage(
     program === undefined ? `New programme${name}` : `${program}: preview of the changes`,
     html`${renderProblems(plan)}
@@ -34,22 +36,26 @@ export function renderPreviewPage({ user, plan, path, program, revision }: Previ
         outcome &&
         (program === undefined ? renderNew(outcome, path, text) : renderChanges(outcome, path, text, carried))
       }
-      ${renderText(path, text, carried, !outcome)}
+      ${renderText(path, text, carried, { isOpen: !outcome, mistakes })}
       <p><a href="${path}">${program === undefined ? "Begin again" : "Back to the set-up"}</a></p>`,
-    { user, section: programsPath },
+    { user, section: programsPath, mistakes },
   );
 }
 
-function renderProblems({ mistakes, refusal, isStale, text }: SetUpPlan) {
+/** Returns why a text is refused as a mistake of its input. */
+function describeRefusal({ mistakes: { length }, refusal }: SetUpPlan): FormMistakes {
+  const count = length === 1 ? "1 mistake" : `${length} mistakes`;
+  const message = length > 0 ? `The text has ${count}. Nothing was written.` : refusal;
+  return message === undefined ? [] : [{ input: "text", message }];
+}
+
+function renderProblems({ mistakes, isStale, text }: SetUpPlan) {
   const stale =
     "Somebody else changed the set-up in the meantime. The table shows what your text would change now, their changes included.";
-  if (mistakes.length === 0)
-    return refusal ? renderNotice(refusal, "error") : isStale ? renderNotice(stale, "error") : "";
+  if (mistakes.length === 0) return isStale ? renderNotice(stale, "error") : "";
   const lines = text.split("\n");
-  const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
   const listed = mistakes.toSorted((one, other) => one.line - other.line || one.column - other.column);
-  return html`${renderNotice(`The text has ${count}. Nothing was written.`, "error")}
-  ${renderTable({
+  return renderTable({
     caption: "Mistakes",
     headings: ["Line", "Text", "What", "Mistake"],
     rows: listed
@@ -61,7 +67,7 @@ function renderProblems({ mistakes, refusal, isStale, text }: SetUpPlan) {
         message,
       ]),
     empty: "",
-  })}`;
+  });
 }
 
 function renderNew({ config, items }: SetUpOutcome, path: string, text: string) {
@@ -85,9 +91,13 @@ function renderChanges(outcome: SetUpOutcome, path: string, text: string, revisi
   ${differences.length > 0 ? renderDifferences(differences) : ""}
   ${people.map(({ name, outcome: state }) => html`<p>Reviewer ${name}: ${state === "created" ? "added" : "changed"}</p>`)}
   ${left.length > 0 ? html`<p class="hint">Not in the text, and kept: ${left.map(({ name }) => name).join("; ")}.</p>` : ""}
-  ${items.map(({ kind, name, version, outcome: state }) =>
-    kind === "form" && state === "changed" && version !== undefined ? renderNewVersion(name, version, formUses) : "",
-  )}
+  ${items
+    .filter(({ outcome: state }) => state === "changed")
+    .map(({ kind, name, version }) => {
+      if (version === undefined || kind === "rubric") return "";
+      if (kind === "form") return renderNewVersion(name, version, formUses);
+      return html`<p>The fields of persons get version ${version}.</p>`;
+    })}
   ${
     changes
       ? html`<form method="post" action="${path}/apply" enctype="multipart/form-data">
@@ -147,14 +157,22 @@ function formatValue(value: unknown): string {
 }
 
 /** Renders the text of a set-up, to be changed by those who want it. */
-export function renderText(path: string, text: string, revision: string | undefined, isOpen: boolean) {
-  // Browsers leave out the first line break of the text.
-  const content = `\n${text}`;
+export function renderText(
+  path: string,
+  text: string,
+  revision: string | undefined,
+  { isOpen, mistakes }: { readonly isOpen: boolean; readonly mistakes?: FormMistakes },
+) {
   return html`<details ${isOpen ? "open" : ""}>
     <summary>The whole set-up as text (YAML)</summary>
     <form method="post" action="${path}/preview" enctype="multipart/form-data">
-      <label for="text">Text</label>
-      <textarea id="text" name="text" rows="24" spellcheck="false" class="code">${content}</textarea>
+      ${renderField(
+        {
+          ...{ name: "text", label: "Text", type: "textarea", value: text },
+          attributes: { rows: 24, spellcheck: "false", class: "code" },
+        },
+        mistakes,
+      )}
       ${revision === undefined ? "" : html`<input type="hidden" name="revision" value="${revision}" />`}
       <button class="quiet">Preview this text</button>
     </form>

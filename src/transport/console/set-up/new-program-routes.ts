@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { User } from "../../../contract/access/roles.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import type { FormMistakes } from "../../../pages/components/form-fields.ts";
 import {
   type NewProgramForm,
   newProgramPath,
@@ -18,14 +19,20 @@ const Settings = z.object({
   opensOn: z.iso.date(),
 });
 
+const settingMessages = {
+  name: "Give a name of at most 200 characters.",
+  year: "Give a year between 1900 and 3000.",
+  opensOn: "Give an opening date.",
+} as const satisfies Record<keyof typeof Settings.shape, string>;
+
 /** Adds the pages on which owners make a new programme. */
 export function addNewProgramRoutes(app: PeopleApp, services: SetUpServices, clock: Clock): void {
   const { people, loadEditor } = services;
   addSetUpChecks(app, people, newProgramPath);
 
-  async function show(context: PageContext, user: User, form: NewProgramForm, error?: string): Promise<Response> {
+  async function show(context: PageContext, user: User, form: NewProgramForm, mistakes: FormMistakes = []) {
     const programs = await (await loadEditor()).listPrograms(user.businessId);
-    return context.html(renderNewProgramPage({ user, programs, form, error }), error === undefined ? 200 : 422);
+    return context.html(renderNewProgramPage({ user, programs, form, mistakes }), mistakes.length === 0 ? 200 : 422);
   }
 
   const createBlank = (like = ""): NewProgramForm => {
@@ -44,7 +51,13 @@ export function addNewProgramRoutes(app: PeopleApp, services: SetUpServices, clo
       const form = await readForm(context, ["like", "name", "year", "opensOn"]);
       const settings = Settings.safeParse(form);
       if (!settings.success) {
-        return show(context, user, form, "Give a name, a year between 1900 and 3000, and an opening date.");
+        const wrong = new Set(settings.error.issues.map(({ path: [name] }) => name as keyof typeof settingMessages));
+        return show(
+          context,
+          user,
+          form,
+          [...wrong].map((input) => ({ input, message: settingMessages[input] })),
+        );
       }
       const text = await (await loadEditor()).draftProgram(user.businessId, form.like || undefined, settings.data);
       return answerText(services, context, user, { ...newTarget, text, dryRun: true });
@@ -52,7 +65,11 @@ export function addNewProgramRoutes(app: PeopleApp, services: SetUpServices, clo
   );
 
   addTextRoutes(app, services, newProgramPath, async (context, user, form, dryRun) => {
-    if (!form) return show(context, user, createBlank(), "Choose a file of UTF-8 text that is not empty.");
+    if (!form) {
+      return show(context, user, createBlank(), [
+        { input: "file", message: "Choose a file of UTF-8 text that is not empty." },
+      ]);
+    }
     return answerText(services, context, user, { ...newTarget, text: form.text, dryRun });
   });
 }

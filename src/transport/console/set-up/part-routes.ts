@@ -1,18 +1,23 @@
 import type { User } from "../../../contract/access/roles.ts";
 import { Problem } from "../../../contract/errors.ts";
-import type { Mistake, ProgramSetUp } from "../../../contract/set-up/set-up-plan.ts";
+import type { ProgramSetUp } from "../../../contract/set-up/set-up-plan.ts";
+import type { FormMistakes } from "../../../pages/components/form-fields.ts";
 import { formatSetUpPath } from "../../../pages/console/set-up/overview.ts";
 import { renderPartPage, renderStalePage } from "../../../pages/console/set-up/part.ts";
 import type { PageContext, PeopleApp } from "../../people/browser-request.ts";
+import { openPersonFieldsPart, openVersionPart } from "./item-parts.ts";
+import { openOrderPart } from "./order-part.ts";
 import {
   openProgramPart,
+  openProgramTextsPart,
   openRoundPart,
   openTrackPart,
-  openVersionPart,
+  openTrackTextsPart,
   type Part,
   type PartPlace,
   type SentPart,
 } from "./parts.ts";
+import { toFormMistake } from "./place-mistakes.ts";
 import { applyText, openSetUp, requireOwner, type SetUpServices, setUpPath, showPlan } from "./set-up-text.ts";
 
 type OpenPart = (setUp: ProgramSetUp, place: PartPlace, trackPlace: PartPlace) => Part | undefined;
@@ -20,7 +25,11 @@ type OpenPart = (setUp: ProgramSetUp, place: PartPlace, trackPlace: PartPlace) =
 /** The pages of parts. Places in paths begin at 1, and `new` is a new part. */
 const parts: Readonly<Record<string, OpenPart>> = {
   program: openProgramPart,
+  texts: openProgramTextsPart,
+  order: openOrderPart,
+  "person-fields": openPersonFieldsPart,
   "tracks/:place": openTrackPart,
+  "tracks/:place/texts": openTrackTextsPart,
   "tracks/:track/rounds/:place": (setUp, place, trackPlace) => openRoundPart(setUp, trackPlace, place),
   "forms/:place": (setUp, place) => openVersionPart(setUp, "forms", place),
   "rubrics/:place": (setUp, place) => openVersionPart(setUp, "rubrics", place),
@@ -57,8 +66,13 @@ async function answerPart(
   if (sent.form["revision"] !== revision) return context.html(renderStalePage(user, path), 409);
   const part = requirePart(context, setUp, openPart);
   const target = { target: { programId, revision }, path, program: setUp.config.program.name };
+  const faults = part.check?.(sent) ?? [];
+  if (faults.length > 0) return showPart(context, user, setUp, part, { sent, mistakes: faults });
   const plan = await applyText(services, user, target, editor.formatText(part.change(sent)), true);
-  if (plan.mistakes.length > 0) return showPart(context, user, setUp, part, { sent, mistakes: plan.mistakes });
+  if (plan.mistakes.length > 0) {
+    const mistakes = plan.mistakes.map((mistake) => toFormMistake(mistake, part.place(mistake.path, sent)));
+    return showPart(context, user, setUp, part, { sent, mistakes });
+  }
   return showPlan(context, user, target, plan);
 }
 
@@ -67,11 +81,11 @@ function showPart(
   user: User,
   { programId, revision }: ProgramSetUp,
   part: Part,
-  refused?: { readonly sent: SentPart; readonly mistakes: readonly Mistake[] },
+  refused?: { readonly sent: SentPart; readonly mistakes: FormMistakes },
 ) {
   const page = renderPartPage({
     ...{ user, title: part.title, path: context.req.path, setUpPath: formatSetUpPath(programId), revision },
-    content: part.render(refused?.sent),
+    content: part.render(refused?.sent, refused?.mistakes),
     mistakes: refused?.mistakes ?? [],
   });
   return context.html(page, refused ? 422 : 200);

@@ -1,26 +1,18 @@
 import type { CatalogEntry, ProgramSetUp } from "../../../contract/set-up/set-up-plan.ts";
-import {
-  type DraftConfig,
-  editRound,
-  editTrack,
-  editVersion,
-  listVersionUsers,
-  type VersionKind,
-} from "../../../imports/edit-config.ts";
+import { type DraftConfig, editRound, editTrack } from "../../../imports/edit-config.ts";
+import type { FormMistakes } from "../../../pages/components/form-fields.ts";
 import { formatVersion } from "../../../pages/console/set-up/config.ts";
 import type { SetUpInput, SetUpValues } from "../../../pages/console/set-up/inputs.ts";
-import { renderSimplePart, renderVersionPart } from "../../../pages/console/set-up/part.ts";
+import { renderSimplePart } from "../../../pages/console/set-up/part.ts";
 import {
-  criterionInputs,
-  fieldInputs,
-  keyInput,
+  brandingInputs,
   nameInput,
   programInputs,
   roundInputs,
-  rubricInputs,
   trackInputs,
 } from "../../../pages/console/set-up/part-inputs.ts";
 import { parseInputs, type SentForm } from "./parse-inputs.ts";
+import { findInput, type PlacedInput } from "./place-mistakes.ts";
 
 /** A form that was sent: its fields, and the tracks or rounds that it names. */
 export interface SentPart {
@@ -32,35 +24,66 @@ export interface SentPart {
 export interface Part {
   readonly title: string;
   /** Renders the inputs with the values of the set-up, or of a form that was sent. */
-  render(sent?: SentPart): unknown;
+  render(sent?: SentPart, mistakes?: FormMistakes): unknown;
+  /** Lists mistakes that the set-up cannot show. */
+  check?(sent: SentPart): FormMistakes;
   /** Returns the set-up with what a form says. */
   change(sent: SentPart): DraftConfig;
+  /** Returns the input that gives the value at a path of the set-up. */
+  place(path: string, sent: SentPart): PlacedInput | undefined;
 }
 
 /** The place of a part in its list, from 0. */
 export type PartPlace = number | "new";
 
 export function openProgramPart({ config }: ProgramSetUp): Part {
-  const before = config.program;
-  const parse = ({ form }: SentPart) => parseInputs(programInputs, form, before);
-  return {
-    title: `${before.name}: edit the programme`,
-    render: (sent) => renderSimplePart({ inputs: programInputs, values: sent ? parse(sent) : before, isNew: false }),
-    change: (sent) => ({ ...config, program: parse(sent) }),
-  };
+  return createSimplePart({
+    title: `${config.program.name}: edit the programme`,
+    inputs: programInputs,
+    before: config.program,
+    path: "program",
+    change: (program) => ({ ...config, program }),
+  });
+}
+
+export function openProgramTextsPart({ config }: ProgramSetUp): Part {
+  return createSimplePart({
+    title: `${config.program.name}: texts for applicants`,
+    inputs: brandingInputs,
+    before: config.program,
+    path: "program",
+    change: (program) => ({ ...config, program: keepBranding(program) }),
+  });
+}
+
+/** Returns undefined if there is no such track. */
+export function openTrackTextsPart({ config }: ProgramSetUp, place: PartPlace): Part | undefined {
+  const before = place === "new" ? undefined : config.tracks[place];
+  if (place === "new" || !before) return undefined;
+  return createSimplePart({
+    title: `Texts for applicants of the track ${before.name}`,
+    inputs: brandingInputs,
+    before,
+    path: `tracks.${place}`,
+    change: (track) => editTrack(config, place, keepBranding(track)),
+  });
+}
+
+/** Returns values with their texts, if only to remove all: what a set-up does not name stays. */
+function keepBranding(values: SetUpValues): SetUpValues {
+  return { ...values, branding: values["branding"] ?? {} };
 }
 
 /** Returns undefined if there is no such track. */
 export function openTrackPart({ config, forms }: ProgramSetUp, place: PartPlace): Part | undefined {
   const before = place === "new" ? undefined : config.tracks[place];
   if (place !== "new" && !before) return undefined;
-  return createVersionedPart({
+  return createSimplePart({
     title: before ? `Edit the track ${before.name}` : "New track",
-    label: "Form",
     inputs: trackInputs,
     before,
-    names: { name: "form", version: "formVersion" },
-    catalog: forms,
+    path: `tracks.${place === "new" ? config.tracks.length : place}`,
+    versions: { label: "Form", name: "form", version: "formVersion", catalog: forms },
     change: (values) => editTrack(config, place === "new" ? undefined : place, values),
   });
 }
@@ -74,141 +97,76 @@ export function openRoundPart(
   const track = trackPlace === "new" ? undefined : config.tracks[trackPlace];
   const before = place === "new" ? undefined : track?.rounds[place];
   if (trackPlace === "new" || !track || (place !== "new" && !before)) return undefined;
-  return createVersionedPart({
+  return createSimplePart({
     title: before ? `Edit the round ${before.name} of ${track.name}` : `New round of ${track.name}`,
-    label: "Rubric",
     inputs: roundInputs,
     before,
-    names: { name: "rubric", version: "rubricVersion" },
-    catalog: rubrics,
+    path: `tracks.${trackPlace}.rounds.${place === "new" ? track.rounds.length : place}`,
+    versions: { label: "Rubric", name: "rubric", version: "rubricVersion", catalog: rubrics },
     change: (values) => editRound(config, trackPlace, place === "new" ? undefined : place, values),
   });
 }
 
-interface VersionedPart {
+interface SimplePartOptions {
   readonly title: string;
-  readonly label: string;
   readonly inputs: readonly SetUpInput[];
+  /** Undefined for a new part. */
   readonly before: SetUpValues | undefined;
-  /** The names of the values that hold the name and the version of the form or rubric. */
-  readonly names: { readonly name: string; readonly version: string };
-  readonly catalog: readonly CatalogEntry[];
+  /** The path of the values in the set-up. */
+  readonly path: string;
+  /** The forms or rubrics that the part can have, and the values that hold the name and the version. */
+  readonly versions?: {
+    readonly label: string;
+    readonly name: string;
+    readonly version: string;
+    readonly catalog: readonly CatalogEntry[];
+  };
   readonly change: (values: SetUpValues) => DraftConfig;
 }
 
-/** Creates a part that has a form or a rubric: a track or a round. */
-function createVersionedPart(part: VersionedPart): Part {
-  const { title, label, inputs, before, names, catalog, change } = part;
-  const offered = catalog.map(({ name, version }) => ({ name, version }));
-  const current = before && { name: String(before[names.name]), version: Number(before[names.version]) };
-  const isOffered = offered.some(({ name, version }) => name === current?.name && version === current.version);
-  const choices = [...(current && !isOffered ? [current] : []), ...offered].map(({ name, version }) => ({
-    value: `${version} ${name}`,
-    label: formatVersion(name, version),
-  }));
+/** Creates a part of single values: a programme, a track or a round. */
+function createSimplePart({ title, inputs, before, path, versions, change }: SimplePartOptions): Part {
+  const given = before ? inputs : [nameInput, ...inputs];
+  const versionInput: SetUpInput | undefined = versions && {
+    path: "version",
+    label: versions.label,
+    kind: "choice",
+    choices: listVersionChoices(versions, before),
+  };
   function parse({ form }: SentPart): SetUpValues {
+    const values = parseInputs(given, form, before ?? {});
+    if (!versions) return values;
     const [, version = "", name = ""] = /^(\d+) (.+)$/s.exec(form["version"] ?? "") ?? [];
-    const given = before ? inputs : [nameInput, ...inputs];
-    return { ...parseInputs(given, form, before ?? {}), [names.name]: name, [names.version]: Number(version) };
+    return { ...values, [versions.name]: name, [versions.version]: Number(version) };
   }
   return {
     title,
-    render(sent) {
+    render(sent, mistakes) {
       const values = sent ? parse(sent) : (before ?? {});
-      const chosen = `${values[names.version]} ${values[names.name]}`;
-      return renderSimplePart({ inputs, values, isNew: !before, versions: { label, choices, chosen } });
+      const chosen = versions && `${values[versions.version]} ${values[versions.name]}`;
+      const shown = [...(before ? [] : [nameInput]), ...(versionInput ? [versionInput] : []), ...inputs];
+      return renderSimplePart({ inputs: shown, values: { ...values, version: chosen }, mistakes });
     },
     change: (sent) => change(parse(sent)),
-  };
-}
-
-const blankItems = 3;
-const itemDefaults = {
-  forms: { required: false, sensitivity: "standard", archived: false },
-  rubrics: { type: "score", min: 1, max: 5, step: 1, weight: 1, required: true },
-} as const;
-
-/** Returns undefined if the programme uses no such form or rubric. */
-export function openVersionPart(setUp: ProgramSetUp, kind: VersionKind, place: PartPlace): Part | undefined {
-  const isForm = kind === "forms";
-  const { config, formUses } = setUp;
-  const before: SetUpValues | undefined = place === "new" ? undefined : config[kind][place];
-  if (place !== "new" && !before) return undefined;
-  const itemsName = isForm ? "fields" : "criteria";
-  const stored = (before?.[itemsName] ?? []) as readonly SetUpValues[];
-  const inputs = isForm ? [] : rubricInputs;
-  const items = { inputs: isForm ? fieldInputs : criterionInputs, newInputs: isForm ? [keyInput] : [], stored };
-  const name = before ? String(before["name"]) : undefined;
-  const users = listVersionUsers(config, kind).filter(
-    (user) => !before || (user.name === name && user.version === before["version"]),
-  );
-  const part = {
-    noun: isForm ? "form" : "rubric",
-    itemNoun: isForm ? "field" : "criterion",
-    isNew: !before,
-    inputs,
-    itemInputs: items.inputs,
-    newItemInputs: items.newInputs,
-    storedItems: stored.length,
-    formUses: isForm ? formUses.filter(({ form }) => form === name) : [],
-  } as const;
-  const parse = ({ form }: SentPart) => parseInputs(before ? inputs : [nameInput, ...inputs], form, before ?? {});
-  return {
-    title: before ? `Edit the ${part.noun} ${name}` : `New ${part.noun}`,
-    render: (sent) =>
-      renderVersionPart({
-        ...part,
-        values: sent ? parse(sent) : (before ?? {}),
-        items: sent ? parseItems(sent.form, items) : [...stored, ...Array(blankItems).fill(itemDefaults[kind])],
-        users: users.map((user) => ({
-          value: user.id,
-          label: before ? user.label : `${user.label} (now ${formatVersion(user.name, user.version)})`,
-          checked: sent ? sent.users.has(user.id) : before !== undefined,
-        })),
-      }),
-    change(sent) {
-      const values = { name: "", ...parse(sent), [itemsName]: orderItems(parseItems(sent.form, items), stored.length) };
-      const edit = { kind, values, users: sent.users, catalog: setUp[kind] };
-      return editVersion(config, { ...edit, place: place === "new" ? undefined : place });
+    place(wrong) {
+      const name = wrong.startsWith(`${path}.`) ? wrong.slice(path.length + 1) : "";
+      const isVersion = versionInput && (name === versions?.name || name === versions?.version);
+      const input = isVersion ? versionInput : findInput(given, name);
+      return input && { name: input.path, input, siblings: inputs };
     },
   };
 }
 
-interface ItemInputs {
-  readonly inputs: readonly SetUpInput[];
-  readonly newInputs: readonly SetUpInput[];
-  readonly stored: readonly SetUpValues[];
-}
-
-/** Reads the fields or criteria of a form that was sent, those without a label included. */
-function parseItems(form: SentForm, { inputs, newInputs, stored }: ItemInputs): SetUpValues[] {
-  const items: SetUpValues[] = [];
-  for (let index = 0; `item.${index}.label` in form; index++) {
-    const prefix = `item.${index}.`;
-    const before = stored[index];
-    const values = parseInputs(before ? inputs : [...inputs, ...newInputs], form, before ?? {}, prefix);
-    const position = Number(form[`${prefix}position`]) || index + 1;
-    items.push({ ...values, position, removed: form[`${prefix}removed`] === "yes" });
-  }
-  return items;
-}
-
-/** Returns the items to publish, in the order of their positions. An item that was moved goes before its neighbour. */
-function orderItems(items: readonly SetUpValues[], storedItems: number): SetUpValues[] {
-  const ranked = items.flatMap(({ position, removed, ...item }, index) => {
-    const isBlank = index >= storedItems && item["label"] === "" && !item["key"];
-    if (removed === true || isBlank) return [];
-    const moved = Math.sign(Number(position) - (index + 1));
-    return [{ item, rank: Number(position) + moved / 2 }];
-  });
-  return ranked
-    .toSorted((one, other) => one.rank - other.rank)
-    .map(({ item }) => (item["key"] === "" ? { ...item, key: createKey(String(item["label"])) } : item));
-}
-
-/** Makes a field's key from its label: `Date of birth` becomes `date_of_birth`. */
-function createKey(label: string): string {
-  const plain = label.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
-  const key = plain.replaceAll(/[^a-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
-  return /^[a-z]/.test(key) ? key.slice(0, 100) : `field_${key}`.slice(0, 100);
+/** Lists the latest versions, and first the one that a part has, if it is another one. */
+function listVersionChoices(
+  { name, version, catalog }: NonNullable<SimplePartOptions["versions"]>,
+  before: SetUpValues | undefined,
+) {
+  const offered = catalog.map((entry) => ({ name: entry.name, version: entry.version }));
+  const current = before && { name: String(before[name]), version: Number(before[version]) };
+  const isOffered = offered.some((entry) => entry.name === current?.name && entry.version === current.version);
+  return [...(current && !isOffered ? [current] : []), ...offered].map((entry) => ({
+    value: `${entry.version} ${entry.name}`,
+    label: formatVersion(entry.name, entry.version),
+  }));
 }
