@@ -1,14 +1,14 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { TestServer } from "../servers/test-server.ts";
 
-/** The answer to one HTTP request, as far as it has arrived. */
+/** The answer to one posted message, as far as it has arrived. */
 export interface Exchange {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   text: string;
 }
 
-/** A client of MCP over HTTP whose answers are kept as they arrive. */
+/** A client of MCP over HTTP whose messages and their answers are kept as they arrive. */
 export interface RecordedClient {
   readonly client: Client;
   readonly exchanges: Exchange[];
@@ -23,6 +23,8 @@ export async function connectRecorded(server: TestServer, token: string, revisio
   const exchanges: Exchange[] = [];
   const record: typeof fetch = async (address, init) => {
     const response = await fetch(address, init);
+    // The stream of a 2025-era session opens at a time of its own.
+    if (init?.method !== "POST") return response;
     const exchange: Exchange = { status: response.status, headers: toObject(response.headers), text: "" };
     exchanges.push(exchange);
     const decoder = new TextDecoder();
