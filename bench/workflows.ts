@@ -16,10 +16,11 @@ import { type App, createApp } from "../src/app/app.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { type WorkflowName, workflowNames } from "../src/contract/index.ts";
-import { businessId, seedWorld, type Target } from "./workflows/world.ts";
+import { seedWorld, type Target } from "./workflows/world.ts";
 
 const [submissions = 100_000, persons = 100_000, auditEntries = 400_000] = process.argv.slice(2).map(Number);
 const wantedSeconds = 2;
+const businessId = "biz_bench";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -53,7 +54,7 @@ try {
     PROGRAMME_REQUESTS_PER_MINUTE: "100000",
   });
   const app = await createApp(config);
-  const target = await seedWorld(app.store, { submissions, persons, auditEntries });
+  const target = await seedWorld(app.store, businessId, { submissions, persons, auditEntries });
   const { token } = await issueToken(app.store, { businessId, name: "bench", scopes, expiresAt: null });
   const slow: string[] = [];
   for (const name of workflowNames) {

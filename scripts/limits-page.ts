@@ -30,6 +30,7 @@ import { maxMessages } from "../src/mail/smtp-transport.ts";
 import { maxQueued } from "../src/pipeline/audit/access-log.ts";
 import { maxChanges, maxFeedWatchers } from "../src/pipeline/change-feed.ts";
 import { maxLimitedTokens } from "../src/pipeline/rate-limiter.ts";
+import { getCallLimits, getWorkflowLimits } from "../src/pipeline/steps/schedule.ts";
 import { maxIssues } from "../src/pipeline/steps/validate.ts";
 import { sessionBounds } from "../src/pipeline/tokens/session-registry.ts";
 import { firstLinkHours, userLinkHours } from "../src/pipeline/users/user-admin.ts";
@@ -106,6 +107,14 @@ function set(name: Numeric, written: (value: number) => string): string {
   const setting = settings.find(([each]) => each === name)?.[1];
   return `${written(table[name].default)} ([${setting?.variable}](configuration.md#${setting?.variable.toLowerCase()}))`;
 }
+
+const placeDefaults = {
+  databaseConnections: table.databaseConnections.default,
+  maxConcurrentRequests: table.maxConcurrentRequests.default,
+};
+const calls = getCallLimits({ ...placeDefaults, database: ":memory:" });
+const postgresCalls = getCallLimits({ ...placeDefaults, database: "postgres://localhost/programme" });
+const workflowCalls = getWorkflowLimits({ ...placeDefaults, database: ":memory:" });
 
 const sections: Readonly<Record<string, readonly Row[]>> = {
   "People who sign in": [
@@ -200,6 +209,20 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       count(requestsPerMinute),
       `429; also for addresses beyond the first ${count(maxAddresses)} of a minute`,
     ],
+  ],
+  "One organisation": [
+    [
+      "Calls that run and that wait in one process",
+      `${count(calls.maxRunning)} and ${count(calls.maxWaiting)}, of ${count(placeDefaults.maxConcurrentRequests)} requests in flight; with PostgreSQL ${count(postgresCalls.maxRunning)} run, one fewer than the connections for reads`,
+      "503 `unavailable`, retry after a second; other organisations are served",
+    ],
+    [
+      "Workflow calls that run and that wait in one process",
+      `${count(workflowCalls.maxRunning)} and ${count(workflowCalls.maxWaiting)}, of ${count(placeDefaults.maxConcurrentRequests)} requests in flight`,
+      "503 `unavailable`, retry after a second; other calls are served",
+    ],
+    ["Changes that are made at once", "1", "the others wait, up to 5 seconds; then 503 `unavailable`"],
+    ["Exports in progress while another organisation's waits", "1", "its next one begins after the other's"],
   ],
   "One token": [
     ["Requests in any minute", set("requestsPerMinute", count), "429 `rate_limited` with `Retry-After`"],

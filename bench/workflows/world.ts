@@ -3,7 +3,6 @@ import { createId } from "../../src/lib/ids.ts";
 import type { Store } from "../../src/store/port.ts";
 import { createFactory, type Factory } from "../../test/support/data/seed-factory.ts";
 
-export const businessId = "biz_bench";
 const rowsPerTransaction = 500;
 
 interface Size {
@@ -23,8 +22,12 @@ export interface Target {
 
 type Write = <R>(work: (factory: Factory) => Promise<R>) => Promise<R>;
 
-/** Fills an empty store. */
-export async function seedWorld(store: Store, { submissions, persons, auditEntries }: Size): Promise<Target> {
+/** Creates an organisation with a programme. */
+export async function seedWorld(
+  store: Store,
+  businessId: string,
+  { submissions, persons, auditEntries }: Size,
+): Promise<Target> {
   const reviewerCount = Math.max(10, submissions / 100);
   const now = () => new Date().toISOString();
   await store.insertBusiness({ businessId, name: "Bench", createdAt: now() });
@@ -76,7 +79,7 @@ export async function seedWorld(store: Store, { submissions, persons, auditEntri
     });
   }
   await seedPersons(write, persons);
-  const middle = await seedAudit(store, { programId, submissionId }, auditEntries);
+  const middle = await seedAudit(store, { businessId, programId, submissionId }, auditEntries);
   return { programId, roundId, submissionId, middle };
 }
 
@@ -113,7 +116,7 @@ function spell(number: number): string {
 /** Entries of the programme a second apart, of which a few concern the target. Returns the time of the middle one. */
 async function seedAudit(
   store: Store,
-  { programId, submissionId }: Pick<Target, "programId" | "submissionId">,
+  { businessId, programId, submissionId }: Pick<Target, "programId" | "submissionId"> & { readonly businessId: string },
   count: number,
 ): Promise<string> {
   const endMs = Date.now();

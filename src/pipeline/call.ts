@@ -17,6 +17,12 @@ export interface PipelineOptions {
   readonly requestsPerMinute: number;
   readonly exportIntervalSeconds: number;
   readonly idempotencyStrict: boolean;
+  /** A file or an address. */
+  readonly database: string;
+  /** Connections to the database, half of them for reads. */
+  readonly databaseConnections: number;
+  /** Requests that the process serves at once, of all organisations. */
+  readonly maxConcurrentRequests: number;
   /** The address by which clients reach this server. Undefined: by the names of this machine. */
   readonly publicUrl?: string | undefined;
 }

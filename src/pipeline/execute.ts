@@ -12,6 +12,7 @@ import { authenticateMcp } from "./steps/authenticate.ts";
 import { prepareCall } from "./steps/prepare.ts";
 import { runReadHandler } from "./steps/run-handler.ts";
 import { runWorkflow } from "./steps/run-workflow.ts";
+import { createCallScheduler } from "./steps/schedule.ts";
 import { transact } from "./steps/transact.ts";
 import { validateInput } from "./steps/validate.ts";
 import { describeToken, type TokenDescription } from "./tokens/token-description.ts";
@@ -51,6 +52,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
   const { store, clock, log, options } = deps;
   const limiter = createRateLimiter(store, clock, options.requestsPerMinute);
   const accessLog = createAccessLog(store, log);
+  const schedule = createCallScheduler(options);
   const admissions = createAdmissionControl({ store, clock, log, limiter, accessLog });
 
   async function execute(call: Call): Promise<Answer> {
@@ -58,8 +60,10 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     if ("ok" in admitted) return admitted;
     try {
       const prepared = await prepareCall(call, admitted, clock);
-      const outcome = await chooseRunner(prepared)(deps, prepared);
-      const answer = await createAnswer(store, prepared, outcome, admitted.rate);
+      const { outcome, answer } = await schedule(prepared, async () => {
+        const outcome = await chooseRunner(prepared)(deps, prepared);
+        return { outcome, answer: await createAnswer(store, prepared, outcome, admitted.rate) };
+      });
       // Changes have their audit entries in their own transaction.
       if (!outcome.changed) await accessLog.record(createAccessEntry(prepared, getStatus(answer), outcome.replayed));
       return answer;
@@ -72,7 +76,8 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     const admitted = await limit(call);
     if ("ok" in admitted) return admitted;
     try {
-      return await runDry(deps, await prepareCall(call, admitted, clock));
+      const prepared = await prepareCall(call, admitted, clock);
+      return await schedule(prepared, () => runDry(deps, prepared));
     } catch (error) {
       return refuse(call, admitted, error);
     }

@@ -28,6 +28,20 @@ describe("several workers", () => {
     expect(await queue.claim(at(server, 0), at(server, 1))).toMatchObject({ lease: { exportId: ids[0] }, attempts: 2 });
   });
 
+  test("begin an export of an organisation that has none in progress before further ones of a busy one", async ({
+    server,
+  }) => {
+    const quiet = await server.other();
+    const ids: string[] = [];
+    for (const each of [server, server, server, quiet]) {
+      ids.push((await createPendingExport(each)).exportId);
+      server.clock.advance(1);
+    }
+    const { exportQueue } = server.app.store;
+    const claim = async () => (await exportQueue.claim(at(server, 0), at(server, 1_000)))?.lease.exportId;
+    expect([await claim(), await claim(), await claim(), await claim()]).toEqual([ids[0], ids[3], ids[1], ids[2]]);
+  });
+
   test("take over an abandoned export, and remove its unrecorded file", async () => {
     const { server, database } = await openFileServer();
     const { exportId } = await createPendingExport(server);

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, test as plain } from "vitest";
 import { issueToken } from "../../src/app/access/issue-token.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { scopes } from "../../src/contract/access/scopes.ts";
 import type { OperationName } from "../../src/contract/index.ts";
 import { createPipeline, type OperationPipeline } from "../../src/pipeline/execute.ts";
@@ -35,7 +36,7 @@ async function withHandlers(replaced: Partial<Handlers>, work: (bench: Bench) =>
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
   const links = createSignedUrls(store, async () => "http://127.0.0.1");
-  const options = { requestsPerMinute: 300, exportIntervalSeconds: 300, idempotencyStrict: false };
+  const options = loadConfig({ PROGRAMME_DATABASE: ":memory:" });
   const all = { ...handlers, ...replaced };
   const pipeline = createPipeline({ store, handlers: all, workflows: workflowRunners, links, clock, log, options });
   await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: clock.now().toISOString() });

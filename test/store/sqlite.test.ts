@@ -6,8 +6,9 @@ import { Kysely, sql } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Database } from "../../src/store/database.ts";
 import { inspectStore, openStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store, Transaction } from "../../src/store/port.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { createFactory } from "../support/data/seed-factory.ts";
 import { listAudit } from "../support/data/state.ts";
 import { benchOf, conformance } from "./conformance.ts";
 import { entry } from "./ledgers.ts";
@@ -197,6 +198,58 @@ describe("waiting", () => {
     await store.appendAccess(entries("program.read"));
     expect(await listAudit(store, "biz_one", "submission.read")).toEqual([]);
     expect(await listAudit(store, "biz_one", "program.read")).toHaveLength(500);
+  });
+});
+
+describe("a tenant that changes much", () => {
+  /** Reads for longer than a transaction may keep others waiting. */
+  async function readLong(transaction: Transaction): Promise<void> {
+    for (let reads = 0; reads < 3_000; reads += 1) await transaction.count("programs", {});
+  }
+
+  test("lets other requests be answered during a long transaction", async () => {
+    const store = await opened(databaseFile());
+    const { write } = benchOf(store);
+    const ended: string[] = [];
+    const changing = write(readLong).then(() => ended.push("transaction"));
+    await new Promise((resolve) => setImmediate(resolve));
+    await store.reader("biz_two").count("programs", {});
+    ended.push("read");
+    await changing;
+    expect(ended).toEqual(["read", "transaction"]);
+  });
+
+  test("runs no statement of a long transaction after it was rolled back", async () => {
+    const store = await opened(databaseFile());
+    const { write } = benchOf(store);
+    const writing = write(async (transaction) => {
+      const { program } = createFactory((work) => work(transaction));
+      const before = await program();
+      const startedMs = performance.now();
+      while (performance.now() < startedMs + 10) {
+        // Until the time slice is over.
+      }
+      await Promise.all([transaction.update("programs", { ...before, version: 7 }, { name: "Other" }), program()]);
+    });
+    await expect(writing).rejects.toThrow();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await store.reader("biz_one").count("programs", {})).toBe(0);
+  });
+
+  test("lets access entries be written between its transactions", async () => {
+    const store = await opened(databaseFile());
+    const { seed } = benchOf(store);
+    const entries = Array.from({ length: 500 }, () => entry({ action: "submission.read", status: 200, changes: [] }));
+    let transactions = 0;
+    let isWritten = false;
+    const change = async () => {
+      for (; !isWritten && transactions < 500; transactions += 1) await seed.program();
+    };
+    const changing = [change(), change()];
+    await store.appendAccess(entries);
+    isWritten = true;
+    await Promise.all(changing);
+    expect(transactions).toBeLessThan(10);
   });
 });
 

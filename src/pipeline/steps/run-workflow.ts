@@ -21,7 +21,7 @@ import { type AnyHandler, createHandlerContext } from "./run-handler.ts";
 import { validateInput } from "./validate.ts";
 
 /** Rows read at a time: enough that a query costs little of it, few enough that other callers hardly wait. */
-const batchRows = 2_000;
+const batchRows = 250;
 /** Most records of one kind that a search compares: more than it can show. */
 const maxCandidates = 1_000;
 

@@ -1,7 +1,7 @@
 import { type Db, holdConnection } from "../database.ts";
 import type { Transact, TransactSerially } from "../engine.ts";
-import { Mutex } from "../mutex.ts";
 import { retry } from "../retry.ts";
+import { createTenantQueues } from "../tenant-queue.ts";
 import { prepareCommitSequence } from "../tenant-sequence.ts";
 import { isRepeatable, lostTimeoutMs, retryPauses } from "./faults.ts";
 
@@ -32,24 +32,10 @@ export function createTransact(db: Db, busyTimeoutMs: number): Transact {
  */
 export function createTransactSerially(db: Db, transact: Transact, busyTimeoutMs: number): TransactSerially {
   const takeCommitNumber = prepareCommitSequence(db);
-  const queues = new Map<string, { readonly mutex: Mutex; users: number }>();
+  const runInTurn = createTenantQueues(busyTimeoutMs);
 
-  return async (businessId, work) => {
-    const queue = queues.get(businessId) ?? { mutex: new Mutex(busyTimeoutMs), users: 0 };
-    queues.set(businessId, queue);
-    queue.users += 1;
-    try {
-      await queue.mutex.acquire();
-      try {
-        return await transact(async (transaction) =>
-          work(transaction, await takeCommitNumber(transaction, businessId)),
-        );
-      } finally {
-        queue.mutex.release();
-      }
-    } finally {
-      queue.users -= 1;
-      if (queue.users === 0) queues.delete(businessId);
-    }
-  };
+  return (businessId, work) =>
+    runInTurn(businessId, () =>
+      transact(async (transaction) => work(transaction, await takeCommitNumber(transaction, businessId))),
+    );
 }

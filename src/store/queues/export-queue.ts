@@ -82,20 +82,31 @@ async function claimOne(
   return { lease, attempts: Number(run["attempts"]), abandonedSha256 };
 }
 
+/** Finds the oldest export of a tenant that has none in progress, or else the oldest of all. */
 async function findFirstClaimable(db: Db, now: string) {
-  const waiting = db
-    .selectFrom("exports as e")
-    .leftJoin("exportRuns as r", (join) =>
-      join.onRef("r.businessId", "=", "e.businessId").onRef("r.exportId", "=", "e.exportId"),
-    )
-    .select(["e.businessId", "e.exportId"])
-    // A literal, for the index over pending exports is of use only to a query that says so.
-    .where(sql<boolean>`${sql.ref("e.status")} = ${sql.lit("pending")}`)
+  const busy = selectPending(db).where("r.leaseId", "<>", "").where("r.leaseUntil", ">", now).select("e.businessId");
+  const claimable = selectPending(db)
     .where((eb) => eb.or([eb("r.leaseUntil", "is", null), eb("r.leaseUntil", "<=", now)]))
+    .select(["e.businessId", "e.exportId"])
     .orderBy("e.createdAt")
     .orderBy("e.businessId")
     .orderBy("e.exportId")
     .limit(1);
-  const row = await (db.isTransaction ? skipLocked(db, waiting, "e") : waiting).executeTakeFirst();
+  const find = async (query: typeof claimable) =>
+    (db.isTransaction ? skipLocked(db, query, "e") : query).executeTakeFirst();
+  const row = (await find(claimable.where("e.businessId", "not in", busy))) ?? (await find(claimable));
   return row && { businessId: String(row["businessId"]), exportId: String(row["exportId"]) };
+}
+
+/** Selects exports that are not completed, with the process that works on them. */
+function selectPending(db: Db) {
+  return (
+    db
+      .selectFrom("exports as e")
+      .leftJoin("exportRuns as r", (join) =>
+        join.onRef("r.businessId", "=", "e.businessId").onRef("r.exportId", "=", "e.exportId"),
+      )
+      // A literal, for the index over pending exports is of use only to a query that says so.
+      .where(sql<boolean>`${sql.ref("e.status")} = ${sql.lit("pending")}`)
+  );
 }

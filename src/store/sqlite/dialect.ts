@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { setImmediate as yieldToEvents } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -178,6 +179,8 @@ class SqliteDriver implements Driver {
 }
 
 const maxStatements = 500;
+/** A transaction with many statements yields to other requests after this time. */
+const sliceMs = 4;
 
 interface Statement {
   readonly statement: StatementSync;
@@ -191,6 +194,9 @@ class Session implements DatabaseConnection {
   #preparedStatements = new WeakMap<object, Statement>();
   readonly #busyTimeoutMs: number;
   #begun = false;
+  /** Identifies the transaction. */
+  #transactions = 0;
+  #sliceEndsMs = 0;
 
   /** @param patienceMs - time that a statement outside a transaction waits for another process's transaction */
   constructor(db: DatabaseSync, busyTimeoutMs: number) {
@@ -203,6 +209,8 @@ class Session implements DatabaseConnection {
     if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
     this.#db.exec("BEGIN IMMEDIATE");
     this.#begun = true;
+    this.#transactions += 1;
+    this.#sliceEndsMs = performance.now() + sliceMs;
   }
 
   commit(): void {
@@ -229,6 +237,7 @@ class Session implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery | PreparedQuery): Promise<QueryResult<R>> {
+    if (this.#begun && performance.now() > this.#sliceEndsMs) await this.#yieldSlice();
     this.#assertBegun();
     try {
       return this.#run(query);
@@ -257,6 +266,14 @@ class Session implements DatabaseConnection {
     if (answersRows) return { rows: statement.all(...values) as R[] };
     const { changes } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  async #yieldSlice(): Promise<void> {
+    const transaction = this.#transactions;
+    await yieldToEvents();
+    // A statement whose transaction has ended must not run on its own.
+    if (!this.#begun || transaction !== this.#transactions) throw new Error("The transaction has ended");
+    this.#sliceEndsMs = performance.now() + sliceMs;
   }
 
   // Fails when SQLite has already rolled back. Otherwise the remaining statements of the transaction would commit one

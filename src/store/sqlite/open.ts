@@ -5,6 +5,7 @@ import { Kysely, sql } from "kysely";
 import { Problem } from "../../contract/errors.ts";
 import { type Database, type Db, holdConnection } from "../database.ts";
 import type { Engine, Transact } from "../engine.ts";
+import { createTenantQueues } from "../tenant-queue.ts";
 import { prepareCommitSequence } from "../tenant-sequence.ts";
 import { createBatchWriter } from "./batch-writer.ts";
 import { SqliteDialect } from "./dialect.ts";
@@ -30,7 +31,7 @@ const rowsPerCommit = 1_000;
  */
 export const minFreeBytes = 4 * 1024 * 1024;
 
-/** Opens a file. Transactions run one after the other, whatever their tenant. */
+/** Opens a file. Transactions run one after the other. Tenants take turns. */
 export async function openSqlite({ database, busyTimeoutMs, unchecked = false }: SqliteSettings): Promise<Engine> {
   const inMemory = database === ":memory:";
   const path = inMemory ? database : resolve(database);
@@ -42,6 +43,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
   const transact = createTransact(write);
   const takeCommitNumber = prepareCommitSequence(write);
+  const runInTurn = createTenantQueues(busyTimeoutMs);
   async function close() {
     await batches?.close();
     await read.destroy();
@@ -59,7 +61,8 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     read,
     transact,
     transactRelaxed: transact,
-    transactSerially: (businessId, work) => transact(async (db) => work(db, await takeCommitNumber(db, businessId))),
+    transactSerially: (businessId, work) =>
+      runInTurn(businessId, () => transact(async (db) => work(db, await takeCommitNumber(db, businessId)))),
     // A write transaction already excludes all others.
     transactExclusively: transact,
     async snapshot(work) {
@@ -82,7 +85,8 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
       const aside = batches && (batches.started || rows.length >= manyRows) ? batches : undefined;
       for (let start = 0; start < rows.length; start += rowsPerCommit) {
         const batch = rows.slice(start, start + rowsPerCommit);
-        if (aside) await aside.run({ sql: statement.sql, rows: batch });
+        // Holds the write connection, because transactions that follow each other at once leave the thread no moment.
+        if (aside) await write.connection().execute(() => aside.run({ sql: statement.sql, rows: batch }));
         else
           await transact(async (db) => {
             for (const row of batch) await statement(db, ...row);

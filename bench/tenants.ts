@@ -1,0 +1,200 @@
+/**
+ * Measures how one organisation's light, regular calls slow down while another one sends as much as it can, over many
+ * tokens and connections: reads, lists, workflows that scan, writes, bulk writes, exports and all at once. Quiet and
+ * loaded times alternate in short rounds, so that other load on the machine affects both alike. Writes
+ * `bench/results/tenants.json`, and exits with 1 if a p99 is more than three times that of the quiet times.
+ *
+ * `node bench/tenants.ts [--engines SQLite,PostgreSQL] [--loads reads,lists] [--rounds 5] [--seconds 4]`
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Pool } from "undici";
+import { issueToken } from "../src/app/access/issue-token.ts";
+import { createApp } from "../src/app/app.ts";
+import { loadConfig } from "../src/config/load.ts";
+import { scopes } from "../src/contract/access/scopes.ts";
+import { startPostgres } from "../test/support/database/postgres-server.ts";
+import { type EngineName, engineNames } from "./scale/fill.ts";
+import { quantile } from "./scale/measure.ts";
+import { createLightCalls, type LoadName, loadNames, type Organization, type Sent } from "./tenants/calls.ts";
+import { seedWorld } from "./workflows/world.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    engines: { type: "string", default: engineNames.join() },
+    loads: { type: "string", default: loadNames.join() },
+    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "4" },
+  },
+});
+const rounds = Number(options.rounds);
+const seconds = Number(options.seconds);
+const wantedRatio = 3;
+const noisyTokens = 32;
+const pauseMs = 10;
+const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+
+/** Durations in milliseconds by kind of call. */
+type Times = Map<string, number[]>;
+
+interface Figure {
+  readonly engine: EngineName;
+  readonly load: LoadName;
+  readonly kind: string;
+  readonly quietP50Ms: number;
+  readonly quietP99Ms: number;
+  readonly loadedP50Ms: number;
+  readonly loadedP99Ms: number;
+  readonly ratio: number;
+}
+
+const figures: Figure[] = [];
+for (const engine of engineNames) {
+  if (options.engines.split(",").includes(engine)) await examine(engine);
+}
+writeFileSync(new URL("results/tenants.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+// Explicit, because the package that runs PostgreSQL exits with 0 whatever `process.exitCode` is.
+process.exit(figures.some(({ ratio }) => ratio > wantedRatio) ? 1 : 0);
+
+async function examine(engine: EngineName): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "programme-tenants-"));
+  // A server that root starts runs as another user.
+  chmodSync(directory, 0o755);
+  const settings = { synchronous_commit: "on", fsync: "on" };
+  const postgres = engine === "PostgreSQL" ? await startPostgres({ directory, settings }) : undefined;
+  const environment = {
+    PROGRAMME_DATABASE: postgres?.address ?? join(directory, "bench.db"),
+    PROGRAMME_DATA_DIR: directory,
+    PROGRAMME_SECRET_KEY: "5e".repeat(32),
+    PROGRAMME_REQUESTS_PER_MINUTE: "1000000",
+    PROGRAMME_EXPORT_INTERVAL_SECONDS: "0",
+    PROGRAMME_LOG_LEVEL: "error",
+  };
+  try {
+    const noisy = await seed(environment, "biz_noisy", noisyTokens);
+    const light = await seed(environment, "biz_light", 1);
+    const server = await startServer(environment);
+    try {
+      await compare(engine, server.origin, light, noisy);
+    } finally {
+      server.child.kill();
+      await once(server.child, "close");
+    }
+  } finally {
+    await postgres?.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function seed(
+  environment: Record<string, string>,
+  businessId: string,
+  tokenCount: number,
+): Promise<Organization> {
+  const app = await createApp(loadConfig(environment));
+  const size = tokenCount > 1 ? 5_000 : 200;
+  const target = await seedWorld(app.store, businessId, { submissions: size, persons: size, auditEntries: size });
+  const reader = app.store.reader(businessId);
+  const reviewers = await reader.find("reviewers", {}, { limit: 50 });
+  const submissions = await reader.find("submissions", {}, { limit: 1_000 });
+  const tokens = await Promise.all(
+    Array.from({ length: tokenCount }, () =>
+      issueToken(app.store, { businessId, name: "bench", scopes, expiresAt: null }),
+    ),
+  );
+  await app.close();
+  return {
+    ...target,
+    reviewerIds: reviewers.map(({ reviewerId }) => reviewerId),
+    submissionIds: submissions.map(({ submissionId }) => submissionId),
+    tokens: tokens.map(({ token }) => token),
+  };
+}
+
+async function startServer(environment: Record<string, string>): Promise<{ child: ChildProcess; origin: string }> {
+  const env = { PATH: process.env["PATH"], ...environment };
+  const child = spawn(process.execPath, [program, "http", "--port", "47900"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [origin] = /http:\/\/\S+?:\d+/.exec(line) ?? [];
+    if (origin === undefined) continue;
+    child.stdout.resume();
+    return { child, origin };
+  }
+  throw new Error("The service has not started");
+}
+
+async function compare(engine: EngineName, origin: string, light: Organization, noisy: Organization): Promise<void> {
+  const calls = createLightCalls(light);
+  await call(origin, calls, 3, new Map());
+  for (const load of loadNames) {
+    if (!options.loads.split(",").includes(load)) continue;
+    const quiet: Times = new Map();
+    const loaded: Times = new Map();
+    const answers: Record<string, number> = {};
+    for (let round = 0; round < rounds; round += 1) {
+      await call(origin, calls, seconds, quiet);
+      const noise = fork(new URL("tenants/noise.ts", import.meta.url));
+      noise.send({ origin, load, noisy });
+      await delay(1_500);
+      await call(origin, calls, seconds, loaded);
+      noise.send("stop");
+      const [counts] = (await once(noise, "message")) as [Record<string, number>];
+      for (const [answer, count] of Object.entries(counts)) answers[answer] = (answers[answer] ?? 0) + count;
+      // The exports that it has asked for end.
+      await delay(1_000);
+    }
+    report(engine, load, quiet, loaded, answers);
+  }
+}
+
+/** Sends each kind of call in turn, one call at a time, and adds how long each took. */
+async function call(origin: string, calls: Readonly<Record<string, () => Sent>>, forSeconds: number, times: Times) {
+  const pool = new Pool(origin, { connections: 1 });
+  const endsAtMs = performance.now() + forSeconds * 1_000;
+  while (performance.now() < endsAtMs) {
+    for (const [kind, create] of Object.entries(calls)) {
+      const startedAtMs = performance.now();
+      const answer = await pool.request(create());
+      const text = await answer.body.text();
+      const ofKind = times.get(kind) ?? [];
+      ofKind.push(performance.now() - startedAtMs);
+      times.set(kind, ofKind);
+      if (answer.statusCode !== 200 || text.includes('"isError":true')) throw new Error(`${kind}: ${text}`);
+      await delay(pauseMs);
+    }
+  }
+  await pool.close();
+}
+
+function report(
+  engine: EngineName,
+  load: LoadName,
+  quiet: Times,
+  loaded: Times,
+  answers: Readonly<Record<string, number>>,
+): void {
+  const counts = Object.entries(answers).map(([answer, count]) => `${answer}: ${count}`);
+  console.log(`\n${engine}, ${load}: ${counts.join(", ")}`);
+  for (const [kind, times] of quiet) {
+    const under = loaded.get(kind) ?? [];
+    const [quietP50Ms, quietP99Ms] = [quantile(times, 0.5), quantile(times, 0.99)];
+    const [loadedP50Ms, loadedP99Ms] = [quantile(under, 0.5), quantile(under, 0.99)];
+    const ratio = loadedP99Ms / quietP99Ms;
+    figures.push({ engine, load, kind, quietP50Ms, quietP99Ms, loadedP50Ms, loadedP99Ms, ratio });
+    const shown = [quietP50Ms, quietP99Ms, loadedP50Ms, loadedP99Ms].map((ms) => ms.toFixed(1).padStart(7));
+    const mark = ratio > wantedRatio ? "BAD" : "ok";
+    console.log(
+      `  ${kind.padEnd(14)} quiet p50 ${shown[0]} p99 ${shown[1]}, loaded p50 ${shown[2]} p99 ${shown[3]} ms: ${ratio.toFixed(1)} × ${mark} (${under.length} calls)`,
+    );
+  }
+}

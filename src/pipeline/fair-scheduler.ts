@@ -1,0 +1,100 @@
+import { problem } from "../contract/errors.ts";
+
+/** Shares a process between organisations. */
+export interface FairScheduler {
+  /**
+   * Runs work of a tenant when it is its turn. The first call of a tenant starts at once.
+   * @throws Problem `unavailable` when too many calls of the tenant wait
+   */
+  run<R>(tenant: string, work: () => Promise<R>): Promise<R>;
+}
+
+export interface TenantLimits {
+  /** Calls of one tenant that run at once. */
+  readonly maxRunning: number;
+  /** Calls of one tenant that wait. */
+  readonly maxWaiting: number;
+}
+
+interface TenantCalls {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Fewer calls start in a turn of the event loop after a turn that took longer. */
+const wantedTurnMs = 2;
+
+/**
+ * Creates a scheduler that keeps one tenant from delaying the others. Only so many calls start in one turn of the event
+ * loop that it stays short, and tenants take turns. Requests of other tenants arrive between two turns, so they wait for
+ * the calls of one turn, and not for all that a busy tenant has sent.
+ */
+export function createFairScheduler({ maxRunning, maxWaiting }: TenantLimits): FairScheduler {
+  const tenants = new Map<string, TenantCalls>();
+  /** Tenants with a call that may start, in the order of their turns. */
+  const ready = new Set<TenantCalls>();
+  let maxStarts = 1;
+  let starts = 0;
+  let turnStartedMs = 0;
+  let isTurnWatched = false;
+
+  function watchTurn(): void {
+    if (isTurnWatched) return;
+    isTurnWatched = true;
+    turnStartedMs = performance.now();
+    setImmediate(endTurn);
+  }
+
+  function endTurn(): void {
+    isTurnWatched = false;
+    const isLong = performance.now() - turnStartedMs > wantedTurnMs;
+    if (isLong) maxStarts = Math.max(1, maxStarts >> 1);
+    else if (starts >= maxStarts) maxStarts = Math.min(maxRunning, maxStarts + 1);
+    starts = 0;
+    for (const tenant of ready) {
+      if (starts >= maxStarts) break;
+      ready.delete(tenant);
+      start(tenant);
+      tenant.waiting.shift()?.();
+      markReady(tenant);
+    }
+    if (ready.size > 0) watchTurn();
+  }
+
+  function start(tenant: TenantCalls): void {
+    tenant.running += 1;
+    starts += 1;
+    watchTurn();
+  }
+
+  function markReady(tenant: TenantCalls): void {
+    if (tenant.waiting.length === 0 || tenant.running >= maxRunning) return;
+    ready.add(tenant);
+    watchTurn();
+  }
+
+  async function enter(tenant: TenantCalls): Promise<void> {
+    const isNext = tenant.waiting.length === 0 && tenant.running < maxRunning;
+    if (isNext && (tenant.running === 0 || starts < maxStarts)) return start(tenant);
+    if (tenant.waiting.length >= maxWaiting) throw problem("unavailable", { retryAfterSeconds: 1 });
+    await new Promise<void>((resolve) => {
+      tenant.waiting.push(resolve);
+      markReady(tenant);
+    });
+  }
+
+  return {
+    async run(key, work) {
+      const tenant = tenants.get(key) ?? { running: 0, waiting: [] };
+      tenants.set(key, tenant);
+      await enter(tenant);
+      try {
+        return await work();
+      } finally {
+        tenant.running -= 1;
+        if (tenant.running === 0 && tenant.waiting.length === 0) tenants.delete(key);
+        else markReady(tenant);
+      }
+    },
+  };
+}

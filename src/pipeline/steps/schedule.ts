@@ -1,0 +1,38 @@
+import { isWorkflowName } from "../../contract/index.ts";
+import { isPostgresAddress } from "../../lib/postgres-address.ts";
+import type { PipelineOptions, PreparedCall } from "../call.ts";
+import { createFairScheduler, type TenantLimits } from "../fair-scheduler.ts";
+
+/** Runs a call when it is its organisation's turn. */
+export type ScheduleCall = <R>(call: PreparedCall, work: () => Promise<R>) => Promise<R>;
+
+type Limits = Pick<PipelineOptions, "database" | "databaseConnections" | "maxConcurrentRequests">;
+
+/** Calls of one organisation that run at once on SQLite, which has no connections to share. */
+const sqliteCalls = 16;
+const runningWorkflows = 2;
+
+/**
+ * Returns how many calls of one organisation run and wait at once. All its calls take at most half of the places for
+ * requests, its workflows at most a quarter, so others always find a place. They also find a free connection.
+ */
+export function getCallLimits({ database, databaseConnections, maxConcurrentRequests }: Limits): TenantLimits {
+  const connections = isPostgresAddress(database) ? Math.ceil(databaseConnections / 2) - 1 : sqliteCalls;
+  return divide(maxConcurrentRequests / 2, connections);
+}
+
+/** Returns the same of workflows. They have places of their own, because a workflow may take seconds. */
+export function getWorkflowLimits({ maxConcurrentRequests }: Limits): TenantLimits {
+  return divide(maxConcurrentRequests / 4, runningWorkflows);
+}
+
+function divide(places: number, wantedRunning: number): TenantLimits {
+  const maxRunning = Math.max(1, Math.min(wantedRunning, Math.floor(places / 2)));
+  return { maxRunning, maxWaiting: Math.max(0, Math.floor(places) - maxRunning) };
+}
+
+export function createCallScheduler(limits: Limits): ScheduleCall {
+  const calls = createFairScheduler(getCallLimits(limits));
+  const workflows = createFairScheduler(getWorkflowLimits(limits));
+  return ({ name, caller }, work) => (isWorkflowName(name) ? workflows : calls).run(caller.businessId, work);
+}
