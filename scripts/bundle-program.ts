@@ -49,13 +49,18 @@ export async function bundleProgram(folder: string): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name].js",
-    // Everything that a start over stdio loads is in one file, because each file costs as much as many lines.
+    // A client waits for each file as long as for many lines. So one file each has what lists the tools, what answers
+    // calls, and the embedded service. Commands that need none of these share a small one.
     codeSplitting: {
       groups: [
         {
           name: "start",
+          priority: 3,
           test: /[\\/]src[\\/](config[\\/]load|commands[\\/](stdio|terminal[\\/]broken-pipe)|app[\\/]startup)\.ts$/,
         },
+        { name: "terminal", priority: 2, test: /[\\/]src[\\/]commands[\\/](terminal[\\/]\w+|hosts[\\/]launch)\.ts$/ },
+        { name: "service", priority: 1, test: /[\\/]src[\\/]commands[\\/]serve\.ts$/ },
+        { name: "embedded", test: /[\\/]src[\\/](app[\\/]embedded-wiring|store[\\/]sqlite[\\/]open)\.ts$/ },
       ],
     },
     comments: { legal: true, annotation: false, jsdoc: false },
