@@ -120,7 +120,15 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const mcp = await connectMcp(config, upstream, { servers, approvals: people.approvals }, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
   const apps = remote && createRemoteApps(remote.productTokens, pipeline, services);
-  const wiring = { ...mcp, upstream, pipeline: rest, webhooks: remote?.webhooks, embedded, apps };
+  const wiring = {
+    ...mcp,
+    upstream,
+    pipeline: rest,
+    localPipeline: pipeline,
+    webhooks: remote?.webhooks,
+    embedded,
+    apps,
+  };
 
   return {
     store,

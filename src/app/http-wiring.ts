@@ -19,6 +19,8 @@ export interface HttpWiring {
   readonly upstream: Upstream;
   /** The pipeline of the embedded service. Undefined with a remote service, which serves REST itself. */
   readonly pipeline: OperationPipeline | undefined;
+  /** The pipeline on this server's own database, which has the audit of what people do here. */
+  readonly localPipeline: OperationPipeline;
   readonly mcpEndpoint: (callers: Callers) => Promise<CallerCheck["mcp"]>;
   readonly webhooks: Parameters<typeof createWebhookReceiver>[1];
   readonly surfaces: HttpSurfaces;
@@ -34,7 +36,7 @@ export interface HttpWiring {
  */
 export async function serveSurfaces(
   config: Config,
-  { upstream, pipeline, mcpEndpoint, webhooks, surfaces, embedded, apps }: HttpWiring,
+  { upstream, pipeline, localPipeline, mcpEndpoint, webhooks, surfaces, embedded, apps }: HttpWiring,
   local: CoreServices,
 ): Promise<{ readonly server: HttpServer; readonly callerCheck: CallerCheck }> {
   const callerCheck = await connectCallerCheck(config, upstream, mcpEndpoint, { ...local, apps });
@@ -47,7 +49,7 @@ export async function serveSurfaces(
     ...(rest ? { rest } : {}),
     webhooks: webhookReceiver,
     home,
-    admin: connectAdmin(local, pipeline, embedded, callerCheck.keys),
+    admin: connectAdmin(local, localPipeline, embedded, callerCheck.keys),
     pipeline,
   });
   return { server, callerCheck };
@@ -56,11 +58,16 @@ export async function serveSurfaces(
 /** Serves the pages for people, and nothing for programs, on the configured host and port. */
 export function servePages(
   config: Config,
-  { pipeline, surfaces, embedded }: Pick<HttpWiring, "pipeline" | "surfaces" | "embedded">,
+  {
+    pipeline,
+    localPipeline,
+    surfaces,
+    embedded,
+  }: Pick<HttpWiring, "pipeline" | "localPipeline" | "surfaces" | "embedded">,
   local: CoreServices,
 ): Promise<HttpServer> {
   const home = { ...getHomeFacts(config), hasMcp: false };
-  const admin = connectAdmin(local, pipeline, embedded, undefined);
+  const admin = connectAdmin(local, localPipeline, embedded, undefined);
   return listenHttp(config, { ...surfaces, home, admin, pipeline });
 }
 

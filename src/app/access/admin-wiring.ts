@@ -19,7 +19,7 @@ export interface ManagedParts {
 /** Creates what the pages need to manage access, integrations and the audit. */
 export function connectAdmin(
   services: CoreServices,
-  pipeline: OperationPipeline | undefined,
+  pipeline: OperationPipeline,
   parts: ManagedParts | undefined,
   keys: GatewayKeys | undefined,
 ): AdminServices {
@@ -29,7 +29,8 @@ export function connectAdmin(
     listUsers: (businessId) => store.users.list(businessId),
     listApps: (businessId) => store.apps.listOfBusiness(businessId),
     keys,
-    embedded: pipeline && parts && connectEmbeddedAdmin(services, pipeline, parts),
+    pipeline,
+    embedded: parts && connectEmbeddedAdmin(services, pipeline, parts),
   };
 }
 

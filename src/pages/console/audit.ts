@@ -22,6 +22,8 @@ export interface AuditSearch {
 
 export interface AuditPage {
   readonly user: User;
+  /** The records are those of another service, which has an audit of its own. */
+  readonly isRemote: boolean;
   readonly search: AuditSearch;
   /** The people, the tokens and the connected apps by which the list can be narrowed. */
   readonly actors: readonly Choice[];
@@ -31,11 +33,11 @@ export interface AuditPage {
 }
 
 /** Renders who did what. */
-export function renderAuditPage({ user, search, actors, entries, cursor, error }: AuditPage) {
+export function renderAuditPage({ user, isRemote, search, actors, entries, cursor, error }: AuditPage) {
   const labels = new Map(actors.map(({ value, label }) => [value, label]));
   return renderPage(
     "Audit",
-    html`${error ? renderNotice(error, "error") : ""}${renderSearch(search, actors)}
+    html`${error ? renderNotice(error, "error") : ""}${isRemote ? remoteHint : ""}${renderSearch(search, actors)}
       ${renderTable({
         caption: "Audit entries",
         headings: ["Time", "Who", "Action", "Record", "Changes", "Reason"],
@@ -53,6 +55,11 @@ export function renderAuditPage({ user, search, actors, entries, cursor, error }
     { user, section: "/audit" },
   );
 }
+
+const remoteHint = html`<p>
+  This is the audit of this server: approvals, sign-ins, people, product tokens, and calls of connected apps. The
+  service with the records has its own, which names the product tokens.
+</p>`;
 
 function renderSearch({ actor, record, action, from, to }: AuditSearch, actors: readonly Choice[]) {
   return html`<form method="get" action="/audit" class="filter" role="search">

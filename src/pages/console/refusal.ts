@@ -3,7 +3,7 @@ import type { User } from "../../contract/access/roles.ts";
 import type { Problem } from "../../contract/errors.ts";
 import { renderNotice } from "../components/notice.ts";
 import { renderPage } from "../layout.ts";
-import type { SectionPath } from "./navigation.ts";
+import { listSections, type SectionPath } from "./navigation.ts";
 
 export interface RefusalPage {
   readonly user: User;
@@ -22,13 +22,14 @@ export function renderRefusal({ message }: Pick<Problem, "message">) {
   return renderNotice(message, "error");
 }
 
-/** Renders the page of records with a remote service, which the console does not read. */
+/** Renders a section that a remote service has itself. */
 export function renderRemotePage(user: User, section: SectionPath) {
-  return renderPage("Programmes", remoteNote, { user, section });
+  const title = listSections(user.role).find(({ path }) => path === section)?.label ?? "";
+  return renderPage(title, remoteNote, { user, section });
 }
 
 /** Explains why the console shows no records. */
 export const remoteNote = html`<p>
-  This server works with the records of another service. The console shows approvals; open that service to see its
-  programmes and to set them up.
+  This server works with the records of another service. The console shows approvals, access and the audit of this
+  server. Open the other service for its programmes and integrations.
 </p>`;

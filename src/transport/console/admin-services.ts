@@ -22,6 +22,8 @@ export interface AdminServices {
   readonly listUsers: (businessId: string) => Promise<readonly User[]>;
   readonly listApps: (businessId: string) => Promise<readonly ConnectedApp[]>;
   readonly keys: Pick<GatewayKeys, "holders"> | undefined;
+  /** Reads this server's own audit, with a remote service too. */
+  readonly pipeline: Pick<OperationPipeline, "execute">;
   /** The parts of the embedded service. Undefined with a remote service, which has its own. */
   readonly embedded: EmbeddedAdmin | undefined;
 }

@@ -4,21 +4,20 @@ import type { AuditEntry } from "../../contract/audit.ts";
 import { DateFrom } from "../../contract/definition/fields.ts";
 import { type AuditSearch, renderAuditPage } from "../../pages/console/audit.ts";
 import type { PageContext, PeopleApp, PeopleServices } from "../people/browser-request.ts";
-import type { AdminServices, EmbeddedAdmin } from "./admin-services.ts";
+import type { AdminServices } from "./admin-services.ts";
 import { describeReading, performAsPerson } from "./page-reader.ts";
 import { requireRole } from "./person-page.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Adds the page that shows who did what in the organisation. */
+/** Adds the page that shows who did what in the organisation; with a remote service, who did what here. */
 export function addAuditRoutes(
   app: PeopleApp,
   people: PeopleServices,
-  { pipeline, listTokens }: EmbeddedAdmin,
-  { listUsers, listApps }: AdminServices,
+  { pipeline, listUsers, listApps, embedded }: AdminServices,
 ): void {
   async function listActors({ businessId }: User, apps: readonly ConnectedApp[]) {
-    const [users, tokens] = await Promise.all([listUsers(businessId), listTokens(businessId)]);
+    const [users, tokens] = await Promise.all([listUsers(businessId), embedded?.listTokens(businessId) ?? []]);
     const names = new Map(users.map(({ userId, name }) => [userId, name || userId]));
     return [
       ...[...names].map(([value, name]) => ({ value, label: `${name} (person)` })),
@@ -51,6 +50,7 @@ export function addAuditRoutes(
       const answer = await performAsPerson(pipeline, reading, "list_audit_entries", input, narrowing);
       const page = renderAuditPage({
         user,
+        isRemote: embedded === undefined,
         search,
         actors: await listActors(user, apps),
         entries: answer.ok ? (answer.data as readonly AuditEntry[]) : [],

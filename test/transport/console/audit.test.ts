@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { BrowserSession, openAs } from "../../identity/browser-session.ts";
 import { allow, TestApp } from "../../identity/test-app.ts";
+import { openPeopleGateway } from "../../support/servers/people-gateway.ts";
 import { type TestServer, test } from "../../support/servers/test-server.ts";
 
 async function changeProgram(server: TestServer, name = "Renamed") {
@@ -113,4 +114,37 @@ test("the audit shows hostile values as text, and nothing of another organisatio
   const query = new URLSearchParams({ action: `"><script>`, record: `"><script>`, actor: `"><script>` });
   expect((await browser.open(`/audit?${query}`)).text).not.toContain("<script>");
   expect((await new BrowserSession(server).open("/audit")).headers.get("location")).toMatch(/^\/sign-in/);
+});
+
+test("in front of a remote product, the audit shows sign-ins, product tokens and calls of apps, and no records", async () => {
+  const { product, server } = await openPeopleGateway();
+  await product.seed.program({ name: "Of the product" });
+  const browser = await openAs(server);
+  await browser.submit("/product-token/person", { token: await product.token() });
+  const app = new TestApp();
+  app.clientMetadata.client_name = "Planner";
+  const client = await app.connect(browser.origin, (asked) => allow(browser, asked, "read"));
+  await client.callTool({ name: "list_programs", arguments: {} });
+  await server.app.pipeline.flush();
+
+  const { status, text } = await browser.open("/audit");
+  expect([status, text.includes("This is the audit of this server")]).toEqual([200, true]);
+  for (const shown of ["product_token.saved", "app.connected", "Olga Owner"]) expect(text).toContain(shown);
+  const calls = (await browser.open("/audit?action=program.listed")).text;
+  expect(calls).toContain("With Planner (app of Olga Owner)");
+  expect(calls).not.toContain("Of the product");
+  const signIns = (await browser.open("/audit?action=user.signed_in")).text;
+  expect([countRows(signIns), signIns.includes("Olga Owner")]).toEqual([1, true]);
+
+  const viewer = await openAs(server, { email: "vera@example.org", role: "viewer" });
+  expect((await viewer.open("/audit")).text).toContain("product_token.saved");
+  expect((await viewer.open("/integrations")).status).toBe(403);
+  for (const path of ["/integrations", "/reference", "/programmes"]) {
+    const page = await browser.open(path);
+    expect([path, page.status, page.text.includes("works with the records of another service")]).toEqual([
+      path,
+      200,
+      true,
+    ]);
+  }
 });
