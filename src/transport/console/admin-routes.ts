@@ -19,7 +19,10 @@ export function addAdminRoutes(app: PeopleApp, people: PeopleServices, admin: Ad
   addAccessRoutes(app, people, admin);
   addAuditRoutes(app, people, admin);
   const { embedded } = admin;
-  if (!embedded) return addRemotePages(app, people);
+  if (!embedded) {
+    addRemotePages(app, people);
+    return;
+  }
   addSetUpRoutes(app, { people, loadEditor: embedded.loadSetUpEditor, read: embedded.read }, admin.clock);
   addWebhookRoutes(app, people, { ...embedded, clock: admin.clock });
   addMailRoutes(app, people, embedded);
