@@ -9,6 +9,7 @@ const slow = [
   "test/demo/seed.test.ts",
   "test/matrix/mcp-tenancy.test.ts",
   "test/portal/simulate.test.ts",
+  "test/privacy/planted-surfaces.test.ts",
   "test/store/{copy,postgres*,rolling}.test.ts",
   "test/telemetry/shutdown.test.ts",
   "test/tools/command.test.ts",

@@ -246,6 +246,7 @@ async function buildReviewing({ seed }: TestServer, { track, round, next, rubric
     return seed.assignment({
       ...home,
       status,
+      conflictAttestation: { hasConflict: false, statement: "We never met", attestedAt: "2026-11-14T09:00:00.000Z" },
       ...(status === "completed" ? { completedAt: "2026-11-15T09:00:00.000Z" } : {}),
     });
   };

@@ -1,104 +1,22 @@
-import { Hono } from "hono";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
-import { addConsoleRoutes } from "../../src/transport/console/console-app.ts";
-import { addPeopleRoutes } from "../../src/transport/people/people-app.ts";
-import { askOnce } from "../identity/authorization-requests.ts";
-import { BrowserSession, invite, openAs, type PageAnswer, password } from "../identity/browser-session.ts";
-import { allow, openConsent, TestApp } from "../identity/test-app.ts";
+import type { BrowserSession, PageAnswer } from "../identity/browser-session.ts";
 import { findSecrets, openPlantedServer } from "../privacy/planting.ts";
-import { rest, send } from "../support/clients/raw-http.ts";
-import { connectRecorded } from "../support/clients/recorded-client.ts";
-import { runDueExports } from "../support/data/exports.ts";
+import { send } from "../support/clients/raw-http.ts";
 import { idsIn } from "../support/data/normalize.ts";
 import { readState } from "../support/data/state.ts";
 import { postMcp } from "../support/servers/gateway.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 import { listTenantIds, normalizeAnswer, toPlainText } from "./foreign-values.ts";
 import { buildMatrixData, type MatrixData } from "./matrix-data.ts";
-
-/** A tenant with people, and with all that its pages show. */
-interface PeopledTenant extends MatrixData {
-  readonly owner: BrowserSession;
-  /** Values of the variables of the pages' paths. */
-  readonly values: Readonly<Record<string, string>>;
-  /** Cursors of lists. */
-  readonly cursors: readonly string[];
-  readonly links: readonly string[];
-}
-
-/** Paths whose variables name nothing of a tenant, or are secrets that open a page for anyone who has them. */
-const open = new Set(["/reference/operations/:name", "/reference/records/:name", "/join/:secret"]);
-/** Places of a programme's parts, beside the id of the programme. */
-const places = { place: "1", track: "1" };
+import { fillPath, listRoutes, openTenant, places } from "./tenant-pages.ts";
 
 /** What the forms take, as far as it is needed to come to the record. */
 const fields = {
   ...{ name: "Renamed", scope: "programs:read", expires: "30", role: "viewer", decision: "approve", days: "1" },
   ...{ email: "new@example.org", status: "failed", text: "program: {}", current: "x", wanted: "yes", group: "read" },
 };
-
-async function openTenant(data: MatrixData, name: string): Promise<PeopledTenant> {
-  const { server } = data;
-  const { app, businessId } = server;
-  const owner = await openAs(server, { email: `olga@${name}.example`, seesSensitive: true });
-  await invite(server, { email: `vera@${name}.example` });
-  const users = await app.store.users.list(businessId);
-  const userId = users.find(({ email }) => email.startsWith("vera"))?.userId ?? "";
-  const token = await server.token();
-
-  const endpoint = await app.webhooks?.endpoints.add(businessId, "http://127.0.0.1:9/in", []);
-  await rest(server, token, "withdraw_submission", data.inputs.withdraw_submission);
-  await app.webhooks?.deliveries.drain();
-  const [delivery] = await app.store.outbox.listDeliveries(businessId, {}, 10);
-  await app.portalServices?.mailAdmin.suppress(businessId, `ana@${name}.example`, "unsubscribed");
-  const created = await rest(server, token, "create_export", data.inputs.create_export);
-  await runDueExports(server);
-  const file = await rest(server, token, "get_file_download_url", data.inputs.get_file_download_url);
-  const exported = await rest(server, token, "get_export", { exportId: created.body.data.exportId });
-
-  const asked = await connectRecorded(server, token, "2026-07-28");
-  const eliminated = { name: "eliminate_submission", arguments: { ...data.inputs.eliminate_submission } };
-  await asked.client.callTool(eliminated);
-  await asked.client.close();
-  await new TestApp().connect(owner.origin, (address) => allow(owner, address, "read"));
-  const { path } = await openConsent(owner, (await askOnce(owner)).app);
-  const rows = await readState(app.store, businessId);
-  const idOf = (table: string, id: string) => String((rows[table]?.[0] as Record<string, unknown>)[id]);
-  await new BrowserSession(server).submit("/sign-in", { email: `olga@${name}.example`, password });
-  const account = (await owner.open("/account")).text;
-  const cursors = await Promise.all(
-    (["list_programs", "list_submissions"] as const).map(
-      async (list) => (await rest(server, token, list, { limit: 1 })).body,
-    ),
-  );
-  const owned = users.find(({ email }) => email.startsWith("olga"))?.userId ?? "";
-  return {
-    ...data,
-    owner,
-    values: {
-      ...places,
-      programId: String(data.inputs.get_program["programId"]),
-      submissionId: String(data.inputs.get_submission["submissionId"]),
-      fileId: String(data.inputs.get_file_download_url["fileId"]),
-      userId,
-      endpointId: endpoint?.endpointId ?? "",
-      deliveryId: delivery?.deliveryId ?? "",
-      emailSendId: idOf("emailSends", "emailSendId"),
-      suppressionId: idOf("suppressions", "suppressionId"),
-      exportId: created.body.data.exportId,
-      tokenId: (await app.store.listTokens(businessId))[0]?.tokenId ?? "",
-      approvalId: idOf("approvals", "approvalId"),
-      connectionId: (await app.store.apps.list(owned))[0]?.connectionId ?? "",
-      sessionId: /\/account\/sessions\/([^/"]+)\/end/.exec(account)?.[1] ?? "",
-      passkeyId: createId("psk"),
-      ticket: path.split("/").at(-1) ?? "",
-    },
-    cursors: cursors.map(({ meta }) => meta.lastEvaluatedKey),
-    links: [file.body.data.downloadUrl, exported.body.data.downloadUrl],
-  };
-}
 
 async function openSetup() {
   const log: string[] = [];
@@ -111,16 +29,6 @@ async function openSetup() {
   const foreign = await openTenant(await buildMatrixData(planted.server), "theirs");
   const own = await openTenant(await buildMatrixData(server), "ours");
   return { own, foreign, secrets: planted.secrets, log };
-}
-
-/** Returns method and path of every page and form for people. */
-function listRoutes(): (readonly [method: string, path: string])[] {
-  const services: never = new Proxy(() => undefined, { get: () => services, apply: () => services }) as never;
-  const app = new Hono();
-  addPeopleRoutes(app as never, services, services);
-  addConsoleRoutes(app as never, { people: services, pipeline: services }, new AbortController().signal);
-  const routes = app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
-  return [...new Set(routes)].map((route) => route.split(" ") as [string, string]);
 }
 
 function ask(
@@ -197,7 +105,7 @@ function listFormValues(page: string, html: string): FormValue[] {
 
 test("every page, form and link answers another tenant's id like an unknown one, changes nothing there and shows nothing of it", async () => {
   const { own, foreign, secrets, log } = await openSetup();
-  const routes = listRoutes().filter(([, path]) => !open.has(path));
+  const routes = listRoutes();
   const variables = routes.filter(([, path]) => path.includes(":"));
   expect(variables.length).toBeGreaterThan(40);
   expect(Object.entries(foreign.values).filter(([, value]) => value === "")).toEqual([]);
@@ -217,21 +125,18 @@ test("every page, form and link answers another tenant's id like an unknown one,
     seen.push(described);
   }
   const { owner } = own;
-  const fill = (path: string, values: Readonly<Record<string, string>>) =>
-    path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
-
   for (const [method, path] of variables) {
     const [name = "", ...more] = (path.match(/(?<=:)\w+/g) ?? []).filter((each) => !(each in places));
     expect(more, path).toEqual([]);
     expect(foreign.values[name], `The test has no value for ${name} of ${path}`).toBeDefined();
-    const request: Ask = (id) => ask(owner, method, fill(path, { ...own.values, [name]: id }));
+    const request: Ask = (id) => ask(owner, method, fillPath(path, { ...own.values, [name]: id }));
     await expectSame(`${method} ${path}`, request, foreign.values[name] ?? "");
   }
 
   const pages = routes.filter(([method, path]) => method === "GET" && !/^\/(?:live|auth|\.well-known)/.test(path));
   const sent = new Map<string, FormValue>();
   for (const [, path] of pages) {
-    const page = fill(path, own.values);
+    const page = fillPath(path, own.values);
     for (const cursor of foreign.cursors)
       await expectSame(`${path} with a cursor`, (value) => owner.open(`${page}?cursor=${value}`), cursor);
     const shown = await owner.open(page);

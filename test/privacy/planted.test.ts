@@ -8,7 +8,7 @@ import { rest, send } from "../support/clients/raw-http.ts";
 import { createStdioPair } from "../support/clients/stdio-pair.ts";
 import { runDueExports } from "../support/data/exports.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
-import { findSecrets, openPlantedServer, type Secret } from "./planting.ts";
+import { findSecrets, openPlantedServer, selectSecrets } from "./planting.ts";
 
 const ordinary = [...excludeSensitiveScopes(new Set(scopes))];
 const reads = operationNames.filter((name) => operations[name].effect === "read");
@@ -145,9 +145,6 @@ async function readAll(call: (name: string, args: object) => Promise<unknown>, {
   }
 }
 
-const of = (secrets: readonly Secret[], ...kinds: readonly ("contact" | "sensitive" | "answer")[]) =>
-  secrets.filter((secret) => kinds.some((kind) => secret.kinds.has(kind)));
-
 describe.each([0, 1, 2, 3])("sensitive texts planted in every field, variant %i", (turn) => {
   test.each([
     ["pseudonymize", "every scope", scopes, ["contact"]],
@@ -161,7 +158,7 @@ describe.each([0, 1, 2, 3])("sensitive texts planted in every field, variant %i"
     });
     expect(secrets.length).toBeGreaterThan(300);
     const traffic = await overMcp(server, tenantData, granted);
-    expect(findSecrets(traffic, of(secrets, ...hidden))).toEqual([]);
+    expect(findSecrets(traffic, selectSecrets(secrets, ...hidden))).toEqual([]);
   });
 });
 
@@ -169,11 +166,11 @@ test("agents in privacy mode off without the scope see nothing sensitive", async
   const { server, secrets, tenantData } = await createSetup(0, { PROGRAMME_PRIVACY: "off" });
   // A person who is selected fills in the name and the address of a submission (specification 4.2).
   const traffic = await overMcp(server, tenantData, ordinary, false);
-  expect(findSecrets(traffic, of(secrets, "sensitive"))).toEqual([]);
+  expect(findSecrets(traffic, selectSecrets(secrets, "sensitive"))).toEqual([]);
   // That they are found where they may be shows that they would be.
   const open = await overMcp(server, tenantData, scopes);
-  expect(findSecrets(open, of(secrets, "sensitive")).length).toBeGreaterThan(20);
-  expect(findSecrets(open, of(secrets, "answer")).length).toBeGreaterThan(20);
+  expect(findSecrets(open, selectSecrets(secrets, "sensitive")).length).toBeGreaterThan(20);
+  expect(findSecrets(open, selectSecrets(secrets, "answer")).length).toBeGreaterThan(20);
 });
 
 test("REST shows nothing sensitive without the scope, and audit changes and events contain nothing personal", async () => {
@@ -189,7 +186,7 @@ test("REST shows nothing sensitive without the scope, and audit changes and even
   await readAll(call, tenantData);
   for (const name of writes) await call(name, tenantData.inputs[name]);
   await readAll(call, tenantData);
-  expect(findSecrets(answers.join("\n"), of(secrets, "sensitive"))).toEqual([]);
+  expect(findSecrets(answers.join("\n"), selectSecrets(secrets, "sensitive"))).toEqual([]);
   const personal = secrets.filter((secret) => secret.personal);
   const changedValues = changes.map((entry) => (entry as { changes: unknown }).changes);
   expect(changedValues.flat().length).toBeGreaterThan(50);

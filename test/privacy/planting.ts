@@ -6,13 +6,14 @@ import {
   getSchemaType,
   visitSchema,
 } from "../../src/contract/definition/schema-visitor.ts";
+import { type CallName, operations } from "../../src/contract/index.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import { tables } from "../../src/store/tables.ts";
 import { createFactory, fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 
-/** Why a value may not be seen: by its form or kind, for its person's sake, or because a form says so. */
-type Kind = "contact" | "sensitive" | "answer";
+/** Why a value may not be seen: by its form, by its field, for its person's sake, or because a form says so. */
+type Kind = "contact" | "handle" | "sensitive" | "answer";
 
 export interface Secret {
   readonly path: string;
@@ -30,12 +31,19 @@ const answerFields = { fld_pii: "pii", fld_restricted: "restricted" } as const;
 const structural =
   /(?:Id|Ids|By|At|Date)$|^(?:sha256|currency|contentType|key|pattern|options|constraints|branding|year|deadline|action|entityType|provider|errorCode|state|scopes|errors?)$/;
 
+export interface PlantedServer {
+  readonly server: TestServer;
+  readonly secrets: readonly Secret[];
+  /** Returns arguments of a call with a secret of its own in every text that the caller chooses. */
+  plantInput(name: CallName, input: Row): Row;
+}
+
 /** A portal whose factory puts a secret of its own into every text of every record that it makes. */
-export function openPlantedServer(server: TestServer, turn: number): { server: TestServer; secrets: Secret[] } {
+export function openPlantedServer(server: TestServer, turn: number): PlantedServer {
   const secrets: Secret[] = [];
   const planter = new Planter(secrets, turn);
   const seed = createFactory((work) => server.write((transaction) => work(plantingInto(transaction, planter))));
-  return { server: { ...server, seed }, secrets };
+  return { server: { ...server, seed }, secrets, plantInput: (name, input) => planter.input(name, input) };
 }
 
 /** A transaction whose inserts are planted. */
@@ -71,6 +79,11 @@ export function findSecrets(traffic: string, secrets: readonly Secret[]): string
   return secrets.filter(({ parts }) => parts.some(seen)).map(({ path, parts }) => `${path}: ${parts[0]}`);
 }
 
+/** Returns the secrets of some kinds. */
+export function selectSecrets(secrets: readonly Secret[], ...kinds: readonly Kind[]): Secret[] {
+  return secrets.filter((secret) => kinds.some((kind) => secret.kinds.has(kind)));
+}
+
 type Row = Readonly<Record<string, unknown>>;
 
 class Planter {
@@ -92,6 +105,18 @@ class Planter {
       }),
     );
     return table === "schemas" ? { ...planted, fields: [...(planted["fields"] as object[]), ...ownFields] } : planted;
+  }
+
+  input(name: CallName, input: Row): Row {
+    const fields = (operations[name].body?.shape ?? {}) as Fields;
+    const planted = Object.entries(input).map(([key, value]) => {
+      const schema = fields[key];
+      const path = `inputs.${name}.${key}`;
+      if (key === "fields") return [key, this.#answers(value as Row, path)];
+      // The values of custom fields have types, which no text fits.
+      return [key, schema && key !== "customFields" ? this.#value(schema, value, path, {}) : value];
+    });
+    return Object.fromEntries(planted);
   }
 
   #value(schema: AnySchema, value: unknown, path: string, outer: FieldAnnotation): unknown {
@@ -152,7 +177,7 @@ class Planter {
     const forms = [phone, address, sentence, disguise];
     if (mark.handle) {
       const form = { email: address, phone, externalId: word }[mark.handle];
-      return this.#secret(path, form, ["contact", ...kindsOf(mark)], true);
+      return this.#secret(path, form, ["contact", "handle", ...kindsOf(mark)], true);
     }
     const form = forms[(this.#secrets.length + this.#turn) % forms.length] ?? phone;
     return this.#secret(path, form, ["contact", ...kindsOf(mark)], mark.personal === true);
