@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { type App, createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { splitInput } from "../../src/contract/definition/operation.ts";
@@ -66,7 +67,7 @@ async function sample({ store }: App, landmarks: Landmarks): Promise<Samples> {
   const submissions = await spread(reader, "submissions");
   const persons = await spread(reader, "persons");
   const { rows: entries } = await reader.pageAudit({}, { limit: 100 });
-  const key = await store.secret("cursor");
+  const key = createSecretKey(await store.secret("cursor"));
   const half = <R>(rows: readonly R[]) => rows[rows.length >> 1] as R;
   const cursor = (name: string, column: string, query: object, at: string, id: string) =>
     createCursors(key, [businessId, name, column, query]).encode([at, id]);

@@ -1,5 +1,11 @@
+interface WrittenText {
+  readonly text: string;
+  /** The size of the text as UTF-8, once it was measured. */
+  bytes?: number;
+}
+
 /** Texts are cached as long as their objects live. */
-const written = new WeakMap<object, string>();
+const written = new WeakMap<object, WrittenText>();
 
 /**
  * Returns the JSON text of a value. The text of an object is cached, because it is needed several times: to measure
@@ -7,13 +13,15 @@ const written = new WeakMap<object, string>();
  * (docs/decisions/0009-fast-path.md). The object must not change afterwards.
  */
 export function toJsonText(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  let text = written.get(value);
-  if (text === undefined) {
-    text = JSON.stringify(value);
-    written.set(value, text);
-  }
-  return text;
+  return typeof value === "object" && value !== null ? write(value).text : (JSON.stringify(value) ?? "null");
+}
+
+function write(value: object): WrittenText {
+  const known = written.get(value);
+  if (known) return known;
+  const created = { text: JSON.stringify(value) };
+  written.set(value, created);
+  return created;
 }
 
 /**
@@ -22,8 +30,8 @@ export function toJsonText(value: unknown): string {
  */
 export function composeJsonText(value: unknown, levels = 4): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const text = written.get(value);
-  if (text !== undefined) return text;
+  const known = written.get(value);
+  if (known) return known.text;
   if (levels === 0) return JSON.stringify(value);
   if (Array.isArray(value)) {
     let items = "";
@@ -58,7 +66,10 @@ export function isAscii(text: string): boolean {
 
 /** Returns the size of a value as JSON. */
 export function measureJsonBytes(value: unknown): number {
-  return Buffer.byteLength(toJsonText(value));
+  if (typeof value !== "object" || value === null) return Buffer.byteLength(toJsonText(value));
+  const known = write(value);
+  known.bytes ??= Buffer.byteLength(known.text);
+  return known.bytes;
 }
 
 /** Returns the size of the JSON list of some rows. */

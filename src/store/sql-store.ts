@@ -1,4 +1,4 @@
-import { hkdfSync } from "node:crypto";
+import { createSecretKey, hkdfSync } from "node:crypto";
 import { connectionIdPrefix } from "../contract/access/connected-apps.ts";
 import type { Token } from "../contract/access/tokens.ts";
 import type { AuditEntry } from "../contract/audit.ts";
@@ -87,7 +87,11 @@ class SqlStore implements Store {
     const lastCommitNumber = prepareQuery(
       read.selectFrom("tenantSequences").select("commitNumber").where("businessId", "=", ""),
     );
-    this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor"), lastCommitNumber };
+    this.#shared = {
+      statements: createStatements(read),
+      cursorKey: createSecretKey(derive(masterKey, "cursor")),
+      lastCommitNumber,
+    };
     this.#tokenBySha256 = createTokenCache(read, revision);
     this.#indexer = createSearchIndexer(engine);
     this.#append = prepareAppend(write);

@@ -1,9 +1,10 @@
+import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { createCursors, type Position } from "../../src/store/queries/cursor.ts";
 
-const key = Buffer.alloc(32, 7);
+const key = createSecretKey(Buffer.alloc(32, 7));
 const list = ["biz_one", "submissions", "createdAt", { where: { state: "DRAFT", trackId: "trk_1" } }];
 const cursors = createCursors(key, list);
 const position: Position = ["2026-11-20T09:00:00.000Z", "sub_01JD"];
@@ -72,7 +73,7 @@ test("a cursor is refused with another key or list, but not with reordered filte
   ]);
   expect(same.decode(cursor)).toEqual(position);
   const others = [
-    createCursors(Buffer.alloc(32, 8), list),
+    createCursors(createSecretKey(Buffer.alloc(32, 8)), list),
     createCursors(key, ["biz_two", ...list.slice(1)]),
     createCursors(key, [tenant, "tracks", ...list.slice(2)]),
     createCursors(key, [tenant, table, "updatedAt", list[3]]),

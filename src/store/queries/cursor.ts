@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { type Problem, problem } from "../../contract/errors.ts";
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { computeHmac, equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts";
@@ -17,7 +18,7 @@ interface Payload {
 }
 
 /** Creates the cursors of one list. They are signed, so that only this list accepts them, and only unaltered. */
-export function createCursors(key: Buffer, list: readonly unknown[]) {
+export function createCursors(key: KeyObject, list: readonly unknown[]) {
   const f = hashSha256Hex(toCanonicalJson(list)).slice(0, 32);
   return {
     encode([k, ...i]: Position): string {
@@ -42,7 +43,7 @@ export function createCursors(key: Buffer, list: readonly unknown[]) {
   };
 }
 
-function computeMac(key: Buffer, text: Buffer): Buffer {
+function computeMac(key: KeyObject, text: Buffer): Buffer {
   return computeHmac(key, text).subarray(0, macBytes);
 }
 

@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import type { AuditEntry } from "../../contract/audit.ts";
 import type { PageOf } from "../../contract/definition/operation.ts";
 import type { LoggedEvent } from "../../contract/event-log.ts";
@@ -32,7 +33,7 @@ import { type AnyQuery, type Sort, selectMatching, selectStep } from "./query.ts
 /** The parts that readers and transactions of one store share. */
 export interface ReaderDeps {
   readonly statements: Statements;
-  readonly cursorKey: Buffer;
+  readonly cursorKey: KeyObject;
   /** Selects the number of a tenant's last commit. */
   readonly lastCommitNumber: PreparedStatement;
 }

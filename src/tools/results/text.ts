@@ -6,48 +6,54 @@ type Row = Readonly<Record<string, unknown>>;
 /** Most columns of a table whose objects are spread. Names in free-form maps are as many as their authors like. */
 const maxColumns = 64;
 
+/** How many levels of objects within a row are spread. */
+const spreadLevels = 3;
+
+interface Column {
+  readonly name: string;
+  /** A cell for each row, empty where the row has no value. */
+  readonly cells: readonly string[];
+}
+
 /**
  * Formats rows as a table: column names, then one line per row, separated by tabs. A field of an object is a column of
  * its own, named by its path. Columns without values are omitted; values common to all rows are shown once. Text in a
  * cell can end neither its cell nor its line.
  */
 export function formatTable(records: readonly Row[]): string {
-  const spread = records.map((record) => spreadObjects(record));
-  const names = listNames(spread);
-  return names.length > maxColumns ? formatColumns(records, listNames(records)) : formatColumns(spread, names);
-}
-
-function formatColumns(rows: readonly Row[], names: readonly string[]): string {
-  const columns = names
-    .map((name) => ({ name, cells: rows.map((row) => formatCell(row[name])) }))
-    .filter(({ cells }) => cells.some((cell) => cell !== ""));
-  const same = rows.length > 1 ? columns.filter(({ cells }) => cells.every((cell) => cell === cells[0])) : [];
-  const varying = columns.filter((column) => !same.includes(column));
-  const table = varying.length > 0 ? varying : columns;
-  const lines = [
-    table.map(({ name }) => escapeVisible(name)),
-    ...rows.map((_, row) => table.map(({ cells }) => cells[row] ?? "")),
-  ];
-  const once = same.map(({ name, cells }) => `${escapeVisible(name)}=${cells[0]}`);
+  const spread = listColumns(records, spreadLevels);
+  const columns = spread.length > maxColumns ? listColumns(records, 0) : spread;
+  const filled = columns.filter(({ cells }) => cells.some((cell) => cell !== ""));
+  const isVarying = ({ cells }: Column) => records.length === 1 || cells.some((cell) => cell !== cells[0]);
+  const varying = filled.filter(isVarying);
+  const table = varying.length > 0 ? varying : filled;
+  const once = filled.flatMap((column) =>
+    isVarying(column) ? [] : `${escapeVisible(column.name)}=${column.cells[0]}`,
+  );
   return [
     ...(varying.length > 0 && once.length > 0 ? [`In every row: ${once.join("\t")}`] : []),
-    ...lines.map((cells) => cells.join("\t")),
+    table.map(({ name }) => escapeVisible(name)).join("\t"),
+    ...records.map((_, row) => table.map(({ cells }) => cells[row]).join("\t")),
   ].join("\n");
 }
 
-function listNames(rows: readonly Row[]): string[] {
-  return [...new Set(rows.flatMap((row) => Object.keys(row)))];
-}
-
-/** Replaces objects by their fields, as in `scores.mean`, and objects within these. */
-function spreadObjects(record: Row, levels = 3): Row {
-  if (levels === 0 || !Object.values(record).some(isObject)) return record;
-  const entries = Object.entries(record).flatMap(([name, value]) => {
-    const fields = isObject(value) ? Object.entries(spreadObjects(value, levels - 1)) : [];
-    if (fields.length === 0) return [[name, value] as const];
-    return fields.map(([field, inner]) => [`${name}.${field}`, inner] as const);
-  });
-  return Object.fromEntries(entries);
+/** Lists the columns of rows in the order of their first values, with the fields of objects, as in `scores.mean`. */
+function listColumns(records: readonly Row[], levels: number): readonly Column[] {
+  const cellsByName = new Map<string, string[]>();
+  const addCells = (fields: Row, row: number, prefix: string, levelsLeft: number) => {
+    for (const [field, value] of Object.entries(fields)) {
+      const name = prefix + field;
+      if (levelsLeft > 0 && isObject(value) && Object.keys(value).length > 0) {
+        addCells(value, row, `${name}.`, levelsLeft - 1);
+        continue;
+      }
+      const cells = cellsByName.get(name) ?? new Array<string>(records.length).fill("");
+      cells[row] = formatCell(value);
+      cellsByName.set(name, cells);
+    }
+  };
+  for (const [row, record] of records.entries()) addCells(record, row, "", levels);
+  return [...cellsByName].map(([name, cells]) => ({ name, cells }));
 }
 
 /** Formats a record as JSON on one line, and each of its lists of records below it. */
@@ -85,8 +91,11 @@ function formatCell(value: unknown): string {
 }
 
 function escapeVisible(text: string): string {
-  return escapeLineEnds(text.replaceAll("\\", "\\\\"));
+  return special.test(text) ? escapeLineEnds(text.replaceAll("\\", "\\\\")) : text;
 }
+
+/** Matches what is escaped in a cell: most texts have none of it. */
+const special = /[\\\t\n\v\f\r\u0085\u2028\u2029]/;
 
 const escapes: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
