@@ -82,15 +82,15 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
   }
 }
 
-/** The number of rows to request: as many as are wanted, or about as many as fit. */
+/** Chooses the number of rows to request: as many as are wanted, or about as many as fit. */
 function chooseLimit(input: Input, rows: readonly Row[], { all, maxBytes, rowSizes }: PageOptions) {
   const asked = input["limit"];
   if (all) return { limit: Math.min(maxLimit, limits.gatheredRows - rows.length), isShorter: false };
   // The service refuses any other number.
   if (!rowSizes || !Number.isInteger(asked) || Number(asked) < 1) return { limit: asked, isShorter: false };
   const wanted = Math.min(Number(asked), maxLimit) - rows.length;
-  const fitting = rowSizes.countFitting(maxBytes - measureRowBytes(rows));
-  return { limit: Math.min(wanted, fitting), isShorter: fitting < wanted };
+  const limit = rowSizes.chooseLimit(wanted, maxBytes - measureRowBytes(rows));
+  return { limit, isShorter: limit < wanted };
 }
 
 /** Counts the rows of a list to its end, or as far as one call may read. */

@@ -11,8 +11,8 @@ interface RowSize {
 
 /** Estimates how many rows of a list fit into a result. */
 export interface RowSizes {
-  /** Returns a number of rows that takes about so many bytes; `Infinity` before the first page. */
-  countFitting(roomBytes: number): number;
+  /** Returns how many rows to request: the wanted ones if they may fit into so many bytes, else about as many as do. */
+  chooseLimit(wanted: number, roomBytes: number): number;
   /** Learns from the first rows of a page. */
   learn(rows: readonly unknown[], page: Success): void;
 }
@@ -36,11 +36,11 @@ export function createRowSizes(upstream: Upstream, list: readonly unknown[]): Ro
   sizesByUpstream.set(upstream, sizes);
   const key = JSON.stringify(list);
   return {
-    countFitting(roomBytes) {
+    chooseLimit(wanted, roomBytes) {
       const known = sizes.get(key);
-      if (!known) return Number.POSITIVE_INFINITY;
+      if (!known || wanted * known.bytes <= roomBytes) return wanted;
       const share = known.canCut ? cutShare : wholeShare;
-      return Math.max(1, Math.floor((roomBytes * share) / known.bytes));
+      return Math.max(1, Math.min(wanted, Math.floor((roomBytes * share) / known.bytes)));
     },
     learn(rows, { cursorAfter }) {
       if (rows.length === 0) return;
