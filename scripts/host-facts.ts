@@ -179,7 +179,7 @@ export const hostFacts: readonly HostFacts[] = [
     },
     limits: [
       "It starts no servers: connect over HTTP.",
-      "Its nodes call tools only, and show a person no question. Use `PROGRAMME_APPROVED_TOOLS` for what a workflow may do alone, or REST.",
+      "Its nodes call tools only, and show a person no question: [a confirmed call](../tutorials/n8n.md#8-confirm-a-call) takes two nodes. Use `PROGRAMME_APPROVED_TOOLS` for what a workflow may do alone, or REST.",
       "Workflows without a model are in the [cookbook](../cookbook.md); the [tutorial](../tutorials/n8n.md) builds one.",
     ],
     source: "https://docs.n8n.io/integrations/builtin/cluster-nodes/sub-nodes/n8n-nodes-langchain.toolmcp/",

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
+import { PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { root } from "./pages.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a workflow handles data of any shape
@@ -33,12 +34,23 @@ export interface Installation {
   readonly settings: Readonly<Record<string, string>>;
   readonly token: string;
   readonly signingSecret?: string;
-  readonly executionId?: string;
   /** The values that "Remove Duplicates" has seen in previous executions. */
   readonly seen?: Set<string>;
-  /** What happens while "Wait" waits. */
-  wait?(): Promise<void>;
-  upload?(bucket: string, fileName: string, content: Buffer): Promise<void>;
+  readonly s3?: S3Client;
+}
+
+/** A node that failed: its items, and the data of the nodes before it, with which a retry begins. */
+export class NodeFailure extends Error {
+  readonly node: string;
+  readonly items: readonly Item[];
+  readonly done: ReadonlyMap<string, readonly Item[]>;
+
+  constructor(cause: unknown, node: string, items: readonly Item[], done: ReadonlyMap<string, readonly Item[]>) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.node = node;
+    this.items = items;
+    this.done = done;
+  }
 }
 
 export function readWorkflow(file: string): Workflow {
@@ -48,17 +60,27 @@ export function readWorkflow(file: string): Workflow {
 /** A loop of a workflow ends before. */
 const maxRuns = 100;
 
+let executions = 0;
+
 /**
- * Executes a workflow from its first node, as n8n does: nodes run once with all items of the one before, branches one
- * after the other, and a branch without items ends.
+ * Executes a workflow from its first node, or from the node that failed, as n8n does: nodes run once with all items of
+ * the one before, branches one after the other, and a branch without items ends.
  * @returns the items that each node returned last, of its first output with any
+ * @throws NodeFailure
  */
 export async function runWorkflow(
   { nodes, connections }: Workflow,
   installation: Installation,
-  start: readonly Item[] = [{ json: {} }],
+  start: Pick<NodeFailure, "node" | "items" | "done"> | readonly Item[] = [{ json: {} }],
 ): Promise<ReadonlyMap<string, readonly Item[]>> {
-  const done = new Map<string, readonly Item[]>();
+  const {
+    node: first,
+    items: firstItems,
+    done: before,
+  } = "done" in start ? start : { node: nodes[0]?.name ?? "", items: start, done: new Map<string, readonly Item[]>() };
+  const done = new Map(before);
+  executions += 1;
+  const executionId = String(executions);
   let runs = 0;
   async function run(name: string, items: readonly Item[]): Promise<void> {
     runs += 1;
@@ -66,14 +88,16 @@ export async function runWorkflow(
     const node = nodes.find((each) => each.name === name);
     const execute = node && executors[node.type];
     if (!execute) throw new Error(`${name} cannot be executed`);
-    const outputs = await execute({ node, items, done, installation });
+    const outputs = await execute({ node, items, done, installation, executionId }).catch((error) => {
+      throw new NodeFailure(error, name, items, done);
+    });
     done.set(name, outputs.find((output) => output.length > 0) ?? []);
     for (const [index, output] of outputs.entries()) {
       if (output.length === 0) continue;
       for (const next of connections[name]?.main[index] ?? []) await run(next.node, output);
     }
   }
-  await run(nodes[0]?.name ?? "", start);
+  await run(first, firstItems);
   return done;
 }
 
@@ -82,6 +106,7 @@ interface Execution {
   readonly items: readonly Item[];
   readonly done: ReadonlyMap<string, readonly Item[]>;
   readonly installation: Installation;
+  readonly executionId: string;
 }
 
 type Execute = (execution: Execution) => Promise<readonly (readonly Item[])[]>;
@@ -90,7 +115,7 @@ const pass: Execute = async ({ items }) => [items];
 
 const executors: Readonly<Record<string, Execute>> = {
   "n8n-nodes-base.manualTrigger": pass,
-  "n8n-nodes-base.scheduleTrigger": pass,
+  "n8n-nodes-base.scheduleTrigger": async () => [[{ json: { timestamp: new Date().toISOString() } }]],
   "n8n-nodes-base.webhook": pass,
   "n8n-nodes-base.set": async (execution) => {
     const { assignments } = execution.node.parameters.assignments;
@@ -130,21 +155,16 @@ const executors: Readonly<Record<string, Execute>> = {
     };
     return [items.map(sign)];
   },
-  "n8n-nodes-base.wait": async ({ items, installation }) => {
-    await installation.wait?.();
-    return [items];
-  },
+  "n8n-nodes-base.wait": pass,
   "n8n-nodes-base.stopAndError": async (execution) => {
     throw new Error(String(resolve(execution.node.parameters.errorMessage, execution.items[0], execution)));
   },
   "n8n-nodes-base.s3": async (execution) => {
     const { bucketName, fileName, binaryPropertyName } = execution.node.parameters;
     for (const item of execution.items) {
-      const [bucket, name] = [bucketName, fileName].map((value) => String(resolve(value, item, execution)));
-      await execution.installation.upload?.(
-        bucket as string,
-        name as string,
-        item.binary?.[binaryPropertyName] as Buffer,
+      const [Bucket, Key] = [bucketName, fileName].map((value) => String(resolve(value, item, execution)));
+      await execution.installation.s3?.send(
+        new PutObjectCommand({ Bucket, Key, Body: item.binary?.[binaryPropertyName] as Buffer }),
       );
     }
     return [execution.items];
@@ -208,10 +228,10 @@ function checkConditions(execution: Execution, item: Item): boolean {
 }
 
 /** Resolves a parameter: an expression begins with `=`, and its parts in `{{ }}` are JavaScript. */
-function resolve(value: Json, item: Item | undefined, { done, installation }: Execution, more: object = {}): unknown {
+function resolve(value: Json, item: Item | undefined, { done, executionId }: Execution, more: object = {}): unknown {
   if (typeof value !== "string" || !value.startsWith("=")) return value;
   const $ = (name: string) => ({ first: () => done.get(name)?.[0] });
-  const scope = { ...more, $, $json: item?.json, $execution: { id: installation.executionId ?? "1" }, JSON };
+  const scope = { ...more, $, $json: item?.json, $execution: { id: executionId }, JSON };
   const evaluate = (code: string) => runInNewContext(`(${code})`, scope) as unknown;
   const alone = /^=\{\{((?:(?!\}\}).)*)\}\}$/s.exec(value);
   if (alone) return evaluate(alone[1] as string);
