@@ -3,7 +3,11 @@
  * the pipeline, at each size on each engine. Exits with 1 if a page or a single record takes more than twice as long at
  * the largest size as at the smallest.
  *
- * `node bench/scale.ts [--sizes 10000,100000,1000000] [--engines SQLite,PostgreSQL] [--directory DIR] [--rounds 12]`
+ * `node bench/scale.ts [--sizes 10000,100000,1000000] [--engines SQLite,PostgreSQL] [--directory DIR] [--rounds 12]
+ * [--copies 1] [--partitions 0]`
+ *
+ * With `--copies 100`, PostgreSQL stores every submission a hundred times, all but one without related rows: ten million
+ * of them with `--sizes 100000`. `--partitions 8` divides their table by a hash of the organisation.
  *
  * One engine after the other, so that no more is on the disk at once than its databases: about 10 GB at these sizes.
  */
@@ -24,11 +28,14 @@ const { values: options } = parseArgs({
     engines: { type: "string", default: engineNames.join() },
     directory: { type: "string", default: join(tmpdir(), "scale") },
     rounds: { type: "string", default: "12" },
+    copies: { type: "string", default: "1" },
+    partitions: { type: "string", default: "0" },
   },
 });
 const sizes = options.sizes.split(",").map(Number);
 const engines = engineNames.filter((name) => options.engines.split(",").includes(name));
 const effort = { rounds: Number(options.rounds), callsPerRound: 10 };
+const fillOptions = { copies: Number(options.copies), partitions: Number(options.partitions) };
 const allowedGrowth = 2;
 
 mkdirSync(options.directory, { recursive: true, mode: 0o755 });
@@ -49,9 +56,9 @@ async function examine(engine: EngineName): Promise<Results> {
     for (const size of sizes) {
       const startedMs = performance.now();
       const database = await place.make(size);
-      const { landmarks, rows, sizeBytes } = await fill(engine, database, size);
+      const { landmarks, rows, sizeBytes } = await fill(engine, database, size, fillOptions);
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
-      const [submissions, all] = [size, rows].map((count) => count.toLocaleString("en-US"));
+      const [submissions, all] = [size * fillOptions.copies, rows].map((count) => count.toLocaleString("en-US"));
       const megabytes = Math.round(sizeBytes / 1e6);
       console.log(`${engine}: ${submissions} submissions, ${all} rows, ${megabytes} MB, filled in ${seconds} s`);
       subjects.push(await openSubject(database, size, landmarks, options.directory));
@@ -80,6 +87,8 @@ async function openPlace(engine: EngineName) {
     shared_buffers: "1GB",
     maintenance_work_mem: "512MB",
     max_wal_size: "1GB",
+    wal_level: "minimal",
+    max_wal_senders: "0",
   };
   const server = await startPostgres({ directory, settings });
   return {

@@ -4,6 +4,7 @@ import { openEngine, openStore } from "../../src/store/open.ts";
 import type { Stored } from "../../src/store/queries/codec.ts";
 import { readSchema } from "../../src/store/schema/read-schema.ts";
 import type { StoredTable } from "../../src/store/schema/schema-introspection.ts";
+import { copySubmissions, dividePartitions } from "./copies.ts";
 import { Rows } from "./rows.ts";
 import type { Landmarks } from "./tenant.ts";
 
@@ -49,8 +50,20 @@ export interface FilledDatabase {
   readonly sizeBytes: number;
 }
 
+export interface FillOptions {
+  /** Times that each submission is stored. All but one have no related rows. */
+  readonly copies: number;
+  /** Partitions of the table of submissions; 0 leaves it whole. */
+  readonly partitions: number;
+}
+
 /** Fills an empty database with this many submissions and related rows. Returns the records to measure. */
-export async function fill(name: EngineName, database: string, size: number): Promise<FilledDatabase> {
+export async function fill(
+  name: EngineName,
+  database: string,
+  size: number,
+  { copies, partitions }: FillOptions,
+): Promise<FilledDatabase> {
   await (await openStore({ database })).close();
   const way = ways[name];
   const engine = await openEngine({ database });
@@ -58,8 +71,10 @@ export async function fill(name: EngineName, database: string, size: number): Pr
   for (const statement of way.before) await sql.raw(statement).execute(write);
   const indexes = (await sql.raw<{ name: string; sql: string }>(way.indexes).execute(write)).rows;
   for (const index of indexes) await write.schema.dropIndex(index.name).execute();
+  if (partitions > 0) await engine.transactExclusively((db) => dividePartitions(db, partitions));
   const rows = new Rows(size);
-  const count = await insertAll(engine, way.each, rows);
+  const count = (await insertAll(engine, way.each, rows)) + size * (copies - 1);
+  if (copies > 1) await engine.transactExclusively((db) => copySubmissions(db, copies, way.each));
   for (const index of indexes) await engine.transactExclusively((db) => sql.raw(index.sql).execute(db));
   await engine.close();
   const sizeBytes = await tidy(database, way);
@@ -96,8 +111,22 @@ async function insertAll(engine: Engine, each: string, rows: Rows): Promise<numb
 
 async function tidy(database: string, { after, sizeBytes }: (typeof ways)[EngineName]): Promise<number> {
   const engine = await openEngine({ database });
-  for (const statement of after) await sql.raw(statement).execute(engine.write);
+  for (const statement of after) {
+    if (statement.startsWith("vacuum")) await vacuum(database, statement);
+    else await sql.raw(statement).execute(engine.write);
+  }
   const { rows } = await sql.raw<{ bytes: number | string }>(sizeBytes).execute(engine.write);
   await engine.close();
   return Number(rows[0]?.bytes);
+}
+
+/** Takes longer than a statement of the program may, and cannot be part of a transaction. */
+async function vacuum(database: string, statement: string): Promise<void> {
+  const { default: pg } = await import("pg");
+  const client = new pg.Client(database);
+  await client.connect();
+  const startedMs = performance.now();
+  await client.query(statement);
+  console.log(`${statement}: ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
+  await client.end();
 }
