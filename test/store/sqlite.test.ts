@@ -204,7 +204,7 @@ describe("waiting", () => {
 describe("a tenant that changes much", () => {
   /** Reads for longer than a transaction may keep others waiting. */
   async function readLong(transaction: Transaction): Promise<void> {
-    for (let reads = 0; reads < 3_000; reads += 1) await transaction.count("programs", {});
+    for (let reads = 0; reads < 500; reads += 1) await transaction.count("programs", {});
   }
 
   test("lets other requests be answered during a long transaction", async () => {
@@ -225,10 +225,7 @@ describe("a tenant that changes much", () => {
     const writing = write(async (transaction) => {
       const { program } = createFactory((work) => work(transaction));
       const before = await program();
-      const startedMs = performance.now();
-      while (performance.now() < startedMs + 10) {
-        // Until the time slice is over.
-      }
+      await readLong(transaction);
       await Promise.all([transaction.update("programs", { ...before, version: 7 }, { name: "Other" }), program()]);
     });
     await expect(writing).rejects.toThrow();

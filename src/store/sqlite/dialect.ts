@@ -179,8 +179,8 @@ class SqliteDriver implements Driver {
 }
 
 const maxStatements = 500;
-/** A transaction with many statements yields to other requests after this time. */
-const sliceMs = 4;
+/** A transaction with many statements yields to other requests after so many. */
+const statementsPerTurn = 50;
 
 interface Statement {
   readonly statement: StatementSync;
@@ -196,7 +196,7 @@ class Session implements DatabaseConnection {
   #begun = false;
   /** Identifies the transaction. */
   #transactions = 0;
-  #sliceEndsMs = 0;
+  #statementsInTurn = 0;
 
   /** @param patienceMs - time that a statement outside a transaction waits for another process's transaction */
   constructor(db: DatabaseSync, busyTimeoutMs: number) {
@@ -210,7 +210,7 @@ class Session implements DatabaseConnection {
     this.#db.exec("BEGIN IMMEDIATE");
     this.#begun = true;
     this.#transactions += 1;
-    this.#sliceEndsMs = performance.now() + sliceMs;
+    this.#statementsInTurn = 0;
   }
 
   commit(): void {
@@ -237,7 +237,7 @@ class Session implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery | PreparedQuery): Promise<QueryResult<R>> {
-    if (this.#begun && performance.now() > this.#sliceEndsMs) await this.#yieldSlice();
+    if (this.#begun && ++this.#statementsInTurn > statementsPerTurn) await this.#yieldTurn();
     this.#assertBegun();
     try {
       return this.#run(query);
@@ -268,12 +268,12 @@ class Session implements DatabaseConnection {
     return { rows: [], numAffectedRows: BigInt(changes) };
   }
 
-  async #yieldSlice(): Promise<void> {
+  async #yieldTurn(): Promise<void> {
     const transaction = this.#transactions;
     await yieldToEvents();
     // A statement whose transaction has ended must not run on its own.
     if (!this.#begun || transaction !== this.#transactions) throw new Error("The transaction has ended");
-    this.#sliceEndsMs = performance.now() + sliceMs;
+    this.#statementsInTurn = 0;
   }
 
   // Fails when SQLite has already rolled back. Otherwise the remaining statements of the transaction would commit one
