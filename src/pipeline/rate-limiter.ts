@@ -88,9 +88,8 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
         holding.usedAtMs.push(nowMs);
         return createRate(holding.remaining + current.granted - holding.usedAtMs.length);
       }
-      if (holding.blockedUntilMs > nowMs) {
-        throw new RateLimited(createRate(0, Math.max(1, Math.ceil((holding.blockedUntilMs - nowMs) / 1000))));
-      }
+      const blockedSeconds = getBlockedSeconds(holding, nowMs);
+      if (blockedSeconds > 0) throw new RateLimited(createRate(0, blockedSeconds));
       await leaseOnce(tokenId, holding);
     }
   }
@@ -98,15 +97,22 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
   async function peek(tokenId: string): Promise<Rate> {
     const holding = getHolding(tokenId);
     const nowMs = clock.now().getTime();
-    if (holding.blockedUntilMs <= nowMs && (holding.lease?.expiresAtMs ?? 0) <= nowMs) {
+    if (getBlockedSeconds(holding, nowMs) === 0 && (holding.lease?.expiresAtMs ?? 0) <= nowMs) {
       await leaseOnce(tokenId, holding);
     }
-    const { lease: current, remaining, usedAtMs, blockedUntilMs } = holding;
-    if (blockedUntilMs > nowMs) return createRate(0, Math.max(1, Math.ceil((blockedUntilMs - nowMs) / 1000)));
+    const { lease: current, remaining, usedAtMs } = holding;
+    const blockedSeconds = getBlockedSeconds(holding, nowMs);
+    if (blockedSeconds > 0) return createRate(0, blockedSeconds);
     return createRate(remaining + (current?.granted ?? 0) - usedAtMs.length);
   }
 
   return { consume, peek };
+}
+
+/** Returns 0 for a holding that is not blocked. A block beyond the window means that the clock was set back. */
+function getBlockedSeconds({ blockedUntilMs }: Holding, nowMs: number): number {
+  const leftMs = blockedUntilMs - nowMs;
+  return leftMs > windowMs ? 0 : Math.max(0, Math.ceil(leftMs / 1000));
 }
 
 /** Refuses a request over the limit, with the rate for its headers. */

@@ -59,6 +59,19 @@ describe("the limit of 300 requests a minute", () => {
     expect(statuses.toSorted()).toEqual([...Array(100).fill(200), 429]);
   });
 
+  test("frees all places when the clock is set back by more than a minute", async ({ server }) => {
+    const token = await server.token();
+    for (const jumpMs of [0, -7_200_000]) {
+      server.clock.advance(jumpMs);
+      const statuses = (await times(limit + 1, () => rest(server, token, "list_programs", {}))).map(
+        ({ status }) => status,
+      );
+      expect(statuses.toSorted()).toEqual([...Array(limit).fill(200), 429]);
+    }
+    server.clock.advance(60_000);
+    expect((await rest(server, token, "list_programs", {})).status).toBe(200);
+  });
+
   test("counts refused and repeated requests, but not refused tokens", async ({ server }) => {
     const token = await server.token(["programs:read", "persons:write"]);
     const person = { kinds: [], provenance: { source: "crm" } };
@@ -212,7 +225,11 @@ describe("one export in five minutes", () => {
     expect((await start()).headers.get("retry-after")).toBe("1");
     server.clock.advance(1);
     expect((await start()).status).toBe(200);
-    expect(await server.app.store.reader(server.businessId).count("exports", {})).toBe(2);
+    // A clock that was set back does not prolong the wait.
+    server.clock.advance(-7_200_000);
+    expect((await start()).status).toBe(200);
+    expect((await start()).headers.get("retry-after")).toBe("300");
+    expect(await server.app.store.reader(server.businessId).count("exports", {})).toBe(3);
   });
 
   plain("is none at all without an interval, whichever of two processes has the later clock", async () => {

@@ -15,5 +15,7 @@ export async function checkQuota(
   if (lastUse === undefined) return;
   const availableAtMs = Date.parse(lastUse) + exportIntervalSeconds * 1000;
   const retryAfterSeconds = Math.ceil((availableAtMs - now.getTime()) / 1000);
-  if (retryAfterSeconds > 0) throw problem("export_rate_limited", { retryAfterSeconds });
+  // A longer wait means that the clock was set back since the last use.
+  if (retryAfterSeconds > 0 && retryAfterSeconds <= exportIntervalSeconds)
+    throw problem("export_rate_limited", { retryAfterSeconds });
 }

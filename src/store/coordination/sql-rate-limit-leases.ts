@@ -14,6 +14,9 @@ interface Holding {
   readonly uses: readonly Use[] | undefined;
 }
 
+/** The row that processes lock. It grants nothing. */
+const nobodysLease = "";
+
 /**
  * Settles a lease and grants the next one, inside a write transaction. An open lease counts in full until one window
  * after its end, a settled one by its uses. Therefore no window exceeds the limit, whatever the processes do.
@@ -22,8 +25,13 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
   const { tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle } = request;
   await lockToken(db, tokenId);
   if (settle) await settleLease(db, tokenId, settle);
-  const ofToken = db.deleteFrom("permits").where("tokenId", "=", tokenId);
-  await ofToken.where("expiresAtMs", "<=", nowMs - windowMs).execute();
+  await db
+    .deleteFrom("permits")
+    .where("tokenId", "=", tokenId)
+    .where("leaseId", "!=", nobodysLease)
+    // A lease lasts for seconds. One that ends after more than a window means that the clock was set back.
+    .where((eb) => eb.or([eb("expiresAtMs", "<=", nowMs - windowMs), eb("expiresAtMs", ">", nowMs + windowMs)]))
+    .execute();
   const counted = (await loadHoldings(db, tokenId))
     .flatMap(({ granted, expiresAtMs, uses }): readonly Use[] => uses ?? [[expiresAtMs, granted]])
     .filter(([atMs]) => atMs + windowMs > nowMs);
@@ -48,7 +56,7 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
 /** Locks the token's row, so that processes compute its permits one after the other. */
 async function lockToken(db: Db, tokenId: string): Promise<void> {
   if (!getAdapter(db).locksRows) return;
-  const nobodys = { leaseId: "", granted: 0, expiresAtMs: Number.MAX_SAFE_INTEGER, usedAtMs: "[]" };
+  const nobodys = { leaseId: nobodysLease, granted: 0, expiresAtMs: Number.MAX_SAFE_INTEGER, usedAtMs: "[]" };
   await db
     .insertInto("permits")
     .values({ tokenId, ...nobodys })
