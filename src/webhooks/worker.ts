@@ -40,6 +40,8 @@ export const slowMs = 2_000;
 export const slowForMs = 600_000;
 /** The delay before the next attempt to an endpoint whose secret cannot be decrypted. */
 const unreadableMs = 300_000;
+/** The delay after an error before an attempt, such as a database that is away. */
+const notAttemptedMs = 1_000;
 /** Limits the wait for attempts in flight at shutdown. */
 const graceMs = 5_000;
 
@@ -62,7 +64,7 @@ export class DeliveryWorker implements Worker {
   /** Attempts in flight or not yet recorded. */
   readonly #inFlight = new Map<Lease, AttemptInFlight>();
   #outcomes: DeliveryOutcome[] = [];
-  #unsent: Lease[] = [];
+  #unsent: { readonly lease: Lease; readonly delayMs: number }[] = [];
   /** The time until which an endpoint counts as slow. */
   readonly #slow = new Map<string, number>();
 
@@ -187,14 +189,14 @@ export class DeliveryWorker implements Worker {
       const target = await endpoints.target(lease);
       if (!target?.secrets) {
         if (target) log.error({ endpointId }, "The webhook secret was encrypted with another key: rotate it");
-        this.#unsent.push(lease);
+        this.#unsent.push({ lease, delayMs: unreadableMs });
         return;
       }
       const headers = createSignatureHeaders({ secrets: target.secrets, eventId, body: payload, now });
       const attempt = await send({ url: target.url, headers, body: payload }, this.#ending.signal);
       this.#recordAttempt(lease, now, attempt);
     } catch (error) {
-      this.#unsent.push(lease);
+      this.#unsent.push({ lease, delayMs: notAttemptedMs });
       if (!this.#ending.signal.aborted) log.error({ err: error, endpointId }, "A webhook could not be attempted");
     }
   }
@@ -221,9 +223,13 @@ export class DeliveryWorker implements Worker {
   /** Returns leases without an attempt to the queue. */
   async #giveBack(): Promise<void> {
     const unsent = [...this.#unsent];
-    await this.#deps.outbox.giveBack(unsent, this.#at(this.#ending.signal.aborted ? 0 : unreadableMs));
+    const isEnding = this.#ending.signal.aborted;
+    for (const [delayMs, group] of Map.groupBy(unsent, (each) => (isEnding ? 0 : each.delayMs))) {
+      const leases = group.map(({ lease }) => lease);
+      await this.#deps.outbox.giveBack(leases, this.#at(delayMs));
+    }
     this.#unsent = this.#unsent.slice(unsent.length);
-    for (const lease of unsent) this.#inFlight.delete(lease);
+    for (const { lease } of unsent) this.#inFlight.delete(lease);
   }
 
   async #disableFailing(outcomes: readonly DeliveryOutcome[], failing: readonly FailingEndpoint[]): Promise<void> {

@@ -242,6 +242,21 @@ describe("an endpoint that is removed or disabled", () => {
   });
 });
 
+test("a delivery whose endpoint could not be loaded is attempted again after a second", async () => {
+  const webhookServer = await openWebhookServer();
+  const receiver = await openReceiver();
+  await webhookServer.add(receiver.url);
+  await webhookServer.emit();
+  vi.spyOn(webhookServer.webhooks.endpoints, "target").mockRejectedValueOnce(new Error("The database is away"));
+  await webhookServer.drain();
+  expect(receiver.received).toEqual([]);
+  expect(await webhookServer.deliveries()).toMatchObject([{ status: "pending", attempt: 0 }]);
+  webhookServer.clock.advance(second);
+  await webhookServer.drain();
+  expect(await webhookServer.deliveries()).toMatchObject([{ status: "delivered", attempt: 1 }]);
+  expect(receiver.received).toHaveLength(1);
+});
+
 describe("a secret that cannot be read", () => {
   test("keeps deliveries pending without counting attempts, until it is replaced", async () => {
     const database = await ownDatabase();
