@@ -41,7 +41,7 @@ import { maxUriChars } from "../src/resources/target.ts";
 import { defaultBusyTimeoutMs } from "../src/store/open.ts";
 import { maxReplicaLagMs, replicaTimeoutMs } from "../src/store/postgres/replicas.ts";
 import { maxCountedBacklog } from "../src/store/queues/queue-depths.ts";
-import { minFreeBytes } from "../src/store/sqlite/open.ts";
+import { failingForMs, minFreeBytes } from "../src/store/sqlite/open.ts";
 import { readBatching } from "../src/telemetry/environment.ts";
 import { maxMatches } from "../src/tools/catalog/search.ts";
 import { ttlMs as confirmationTtlMs } from "../src/tools/confirmation/confirmation-token.ts";
@@ -422,6 +422,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["A text in the log", `${count(maxLogTextChars)} characters`, "it is truncated, with its length"],
     ["Cache of `/readyz` results", time(cacheMs), "the checks run again"],
     ["Free disk space of a SQLite database", bytes(minFreeBytes), "with less, `/readyz` responds with 503"],
+    ["Time after a commit that the disk has failed", time(failingForMs), "`/readyz` responds with 503"],
     ["Connections to `/metrics`", count(maxMetricsConnections), "the server closes a further connection at once"],
     ["Items of a queue that metrics count", count(maxCountedBacklog), "metrics show this number"],
     [

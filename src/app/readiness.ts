@@ -6,7 +6,7 @@ import type { Readiness } from "../transport/http/probes.ts";
 import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
 
 export interface ReadinessDeps {
-  readonly store: Pick<Store, "check" | "hasRoom">;
+  readonly store: Pick<Store, "check" | "checkDisk">;
   readonly workers: readonly Worker[];
   /** @throws Error if there is none */
   readonly serverKey: () => unknown;
@@ -48,17 +48,18 @@ export function createReadiness(deps: ReadinessDeps): ReadinessProbe {
 
 async function checkReadiness({ store, workers, serverKey, circuitBreaker }: ReadinessDeps): Promise<Readiness> {
   const state = combineWorkerStates(workers);
-  const [database, hasRoom] = await Promise.all([finishInTime(store.check()), finishInTime(store.hasRoom())]);
+  const [database, disk] = await Promise.all([finishInTime(store.check()), finishInTime(store.checkDisk())]);
   const checks = {
     database: database || "failed",
-    ...(hasRoom === undefined ? {} : { disk: hasRoom ? "ok" : "full" }),
+    ...(disk === undefined ? {} : { disk: disk || "failing" }),
     workers: state,
     key: hasKey(serverKey) ? "ok" : "failed",
     ...(circuitBreaker ? { upstream: circuitBreaker.state() } : {}),
   };
   // Reads are answered while changes wait. A failing worker does not affect requests, but one that never started does.
   const answers = database === "ok" || database === "changes_wait";
-  const ready = answers && checks.disk !== "full" && state !== "idle" && checks.key === "ok";
+  const isWritable = disk === undefined || disk === "ok";
+  const ready = answers && isWritable && state !== "idle" && checks.key === "ok";
   return { ready, status: ready ? "ready" : "not_ready", checks };
 }
 

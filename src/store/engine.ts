@@ -1,6 +1,6 @@
 import type { DialectAdapter, Expression, RawBuilder, SelectQueryBuilder } from "kysely";
 import type { Database, Db, PreparedStatement } from "./database.ts";
-import type { DatabaseState } from "./port.ts";
+import type { DatabaseState, DiskState } from "./port.ts";
 import type { Stored } from "./queries/codec.ts";
 import type { SchemaQueries, StoredTable } from "./schema/schema-introspection.ts";
 import type { FullTextIndex } from "./search/full-text-index.ts";
@@ -48,8 +48,8 @@ export interface Engine {
   readonly revision?: () => Promise<unknown>;
   /** Returns the statement that grants the role what it lacks. Absent if the database has no roles. */
   readonly missingRights?: (needed: { readonly makesTables: boolean }) => Promise<string | undefined>;
-  /** Returns whether the disk has room for changes. Absent unless the database is a file. */
-  readonly hasRoom?: () => Promise<boolean>;
+  /** Returns whether the disk takes changes. Absent unless the database is a file. */
+  readonly checkDisk?: () => Promise<DiskState>;
   /**
    * Runs a statement once for each row of parameters, in several relaxed transactions. A failure may leave some rows
    * written, so it must be safe to run the statement again.

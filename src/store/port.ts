@@ -333,6 +333,9 @@ export type QueueDepths = Readonly<Record<"webhooks" | "mail" | "exports", Queue
  */
 export type DatabaseState = "ok" | "standby" | "changes_wait";
 
+/** State of a disk. `failing`: it has failed a commit in the last minute. */
+export type DiskState = "ok" | "full" | "failing";
+
 /** The data of the embedded service. A process has one instance; several processes may share a database. */
 export interface Store extends PeopleStores {
   reader(businessId: string, scope?: PageScope): Reader;
@@ -386,8 +389,8 @@ export interface Store extends PeopleStores {
    * @throws Error otherwise
    */
   check(): Promise<DatabaseState>;
-  /** Returns whether the database's disk has room for changes, or undefined if the disk belongs to another machine. */
-  hasRoom(): Promise<boolean | undefined>;
+  /** Returns whether the database's disk takes changes, or undefined if the disk belongs to another machine. */
+  checkDisk(): Promise<DiskState | undefined>;
   queueDepths(now: string): Promise<QueueDepths>;
   /**
    * Adds at most `limit` changed rows of a tenant to the search index.

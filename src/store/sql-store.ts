@@ -23,6 +23,7 @@ import type {
   Actor,
   Business,
   DatabaseState,
+  DiskState,
   ExpiringRows,
   ExportQueue,
   MailQueue,
@@ -226,8 +227,8 @@ class SqlStore implements Store {
     return state;
   }
 
-  async hasRoom(): Promise<boolean | undefined> {
-    return this.#engine.hasRoom?.();
+  async checkDisk(): Promise<DiskState | undefined> {
+    return this.#engine.checkDisk?.();
   }
 
   queueDepths(now: string): Promise<QueueDepths> {

@@ -35,6 +35,8 @@ export interface SqliteOptions {
   readonly unchecked?: boolean;
   /** Time to wait for a transaction of this or another process. */
   readonly busyTimeoutMs: number;
+  /** Called when the disk has failed a commit. */
+  readonly onDiskFailure?: () => void;
 }
 
 /** Kysely dialect for Node's own SQLite, with one connection. */
@@ -154,7 +156,12 @@ class SqliteDriver implements Driver {
   }
 
   async commitTransaction(): Promise<void> {
-    this.#open().commit();
+    try {
+      this.#open().commit();
+    } catch (error) {
+      if (error instanceof Error && getPrimaryCode(error.cause) === ioError) this.#options.onDiskFailure?.();
+      throw error;
+    }
   }
 
   async rollbackTransaction(): Promise<void> {

@@ -5,6 +5,7 @@ import { Kysely, sql } from "kysely";
 import { Problem } from "../../contract/errors.ts";
 import { type Database, type Db, holdConnection } from "../database.ts";
 import type { Engine, Transact } from "../engine.ts";
+import type { DiskState } from "../port.ts";
 import { createTenantQueues } from "../tenant-queue.ts";
 import { prepareCommitSequence } from "../tenant-sequence.ts";
 import { createBatchWriter } from "./batch-writer.ts";
@@ -31,13 +32,19 @@ const rowsPerCommit = 1_000;
  */
 export const minFreeBytes = 4 * 1024 * 1024;
 
+/** A disk counts as failing for this long after a failed commit: as long as callers are asked to wait. */
+export const failingForMs = 60_000;
+
 /** Opens a file. Transactions run one after the other. Tenants take turns. */
 export async function openSqlite({ database, busyTimeoutMs, unchecked = false }: SqliteSettings): Promise<Engine> {
   const inMemory = database === ":memory:";
   const path = inMemory ? database : resolve(database);
   if (!inMemory) create(path);
+  const disk = createDiskCheck(path);
   const openSide = (role: "read" | "write") =>
-    new Kysely<Database>({ dialect: new SqliteDialect({ path, role, busyTimeoutMs, unchecked }) });
+    new Kysely<Database>({
+      dialect: new SqliteDialect({ path, role, busyTimeoutMs, unchecked, onDiskFailure: disk.recordFailure }),
+    });
   const write = openSide("write");
   const read = inMemory ? write : openSide("read");
   const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
@@ -80,7 +87,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
         await own.destroy();
       }
     },
-    ...(inMemory ? {} : { revision: createRevisionReader(read), hasRoom: () => hasRoom(path) }),
+    ...(inMemory ? {} : { revision: createRevisionReader(read), checkDisk: disk.check }),
     async runAll(statement, rows) {
       const aside = batches && (batches.started || rows.length >= manyRows) ? batches : undefined;
       for (let start = 0; start < rows.length; start += rowsPerCommit) {
@@ -97,9 +104,19 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   };
 }
 
-async function hasRoom(path: string): Promise<boolean> {
-  const { bavail, bsize } = await statfs(path);
-  return bavail * bsize >= minFreeBytes;
+/** Remembers commits that the disk has failed, and looks how much of it is free. */
+function createDiskCheck(path: string) {
+  let failedAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    recordFailure(): void {
+      failedAtMs = performance.now();
+    },
+    async check(): Promise<DiskState> {
+      if (performance.now() - failedAtMs < failingForMs) return "failing";
+      const { bavail, bsize } = await statfs(path);
+      return bavail * bsize >= minFreeBytes ? "ok" : "full";
+    },
+  };
 }
 
 function createTransact(write: Db): Transact {
