@@ -39,7 +39,8 @@ describe.runIf(hasSmallDisks)("with a full disk", () => {
     const token = await server.token();
     await close();
     const disk = `${directory}/disk`;
-    const { within, run } = await mountSmallDisks("12m", [disk]);
+    const { within, run, unmount } = await mountSmallDisks("12m", [disk]);
+    onTestFinished(unmount);
     await run(`cp ${directory}/programme.db* ${disk}`);
     const service = await startProcess(`${disk}/programme.db`, environment, { within });
     const kept: number[] = [];
@@ -89,7 +90,8 @@ describe.runIf(hasSmallDisks)("with a full disk", () => {
     const { server, close } = await openOn(database);
     onTestFinished(close);
     const [exports, mail] = [`${database}.exports`, `${database}.mail`];
-    const { within, run } = await mountSmallDisks("100k", [exports, mail]);
+    const { within, run, unmount } = await mountSmallDisks("100k", [exports, mail]);
+    onTestFinished(unmount);
     const filesIn = async (place: string) =>
       (await run(`find ${place} -type f -printf '%f\\n'`)).split("\n").filter(Boolean);
     const { programId, trackId } = await server.seed.track();

@@ -1,7 +1,6 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
-import { onTestFinished } from "vitest";
 
 const unshare = ["--user", "--map-root-user", "--mount"];
 
@@ -23,13 +22,13 @@ export interface SmallDisks {
   readonly within: readonly string[];
   /** Runs a shell command within; gives what it prints. */
   run(command: string): Promise<string>;
+  unmount(): void;
 }
 
-/** Mounts a disk of that size at each of these directories, for one test. */
+/** Mounts a disk of that size at each of these directories. */
 export async function mountSmallDisks(size: string, paths: readonly string[]): Promise<SmallDisks> {
   const mounts = paths.map((path) => `mkdir -p '${path}' && mount -t tmpfs -o size=${size},mode=700 tmpfs '${path}'`);
   const holder = spawn("unshare", [...unshare, "sh", "-c", `${mounts.join(" && ")} && echo mounted && exec cat`]);
-  onTestFinished(() => void holder.kill("SIGKILL"));
   await once(holder.stdout, "data");
   const within = ["nsenter", `--target=${holder.pid}`, "--user", "--mount", "--preserve-credentials"];
   return {
@@ -38,5 +37,6 @@ export async function mountSmallDisks(size: string, paths: readonly string[]): P
       const [program = "", ...args] = [...within, "sh", "-c", command];
       return (await promisify(execFile)(program, args)).stdout;
     },
+    unmount: () => void holder.kill("SIGKILL"),
   };
 }
