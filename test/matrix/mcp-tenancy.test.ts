@@ -101,7 +101,7 @@ describe.each([
     return { one, list, expectSame };
   }
 
-  /** Expects that the other tenant stays as it is, and that nothing of it was sent. */
+  /** Expects that the other tenant stays as it is. */
   async function expectUntouched(work: () => Promise<void>): Promise<void> {
     const { server } = setup.foreign;
     const before = await readState(server.app.store, server.businessId);

@@ -101,7 +101,14 @@ describe("two tenants with their own product tokens, on one process before a rem
     const [mine, theirs] = [await one.token(), await two.token()];
     const session = await openSession(one, mine);
     expect((await postMcp(one, mine, listTools, session)).status).toBe(200);
-    expect((await postMcp(two, theirs, listTools, session)).status).toBe(404);
+    const unknown = { "mcp-session-id": session["mcp-session-id"].replace(/.$/, (last) => (last === "0" ? "1" : "0")) };
+    const [refused, control] = [
+      await postMcp(two, theirs, listTools, session),
+      await postMcp(two, theirs, listTools, unknown),
+    ];
+    expect(refused.status).toBe(404);
+    expect([control.status, control.text]).toEqual([refused.status, refused.text]);
+    expect([...control.headers.keys()]).toEqual([...refused.headers.keys()]);
     expect((await postMcp(one, mine, listTools, session)).status).toBe(200);
   });
 
