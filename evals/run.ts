@@ -90,7 +90,7 @@ async function runTranslated(): Promise<void> {
   save("results", "translated", text.join("\n\n"), reports);
 }
 
-/** What the test of the scripts compares. */
+/** The figures that the test of the scripts compares. */
 function pickPinned({ calls, failedCalls, bytes }: TaskResult) {
   return { calls, failedCalls, bytes };
 }

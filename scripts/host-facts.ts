@@ -2,7 +2,7 @@ import type { HostName } from "../src/commands/hosts/hosts.ts";
 
 type Support = "yes" | "no";
 
-/** What a host's own documentation says, directly or as {@link comparison} reports it, in the month of {@link checked}. */
+/** The facts in a host's own documentation, directly or as {@link comparison} reports it, in the month of {@link checked}. */
 export interface HostFacts {
   readonly file: string;
   readonly label: string;
@@ -14,7 +14,7 @@ export interface HostFacts {
   readonly elicitation?: Support;
   readonly roots?: Support;
   readonly apps?: Support;
-  /** How a person connects it by signing in: a block of settings, or steps. */
+  /** The way in which a person connects it by signing in: a block of settings, or steps. */
   readonly signIn: { readonly language?: "json" | "toml" | "text"; readonly text: string };
   readonly limits: readonly string[];
   readonly source: string;

@@ -7,7 +7,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Candidate } from "./candidates.ts";
 import { connectHttp, connectStdio, type RpcClient } from "./rpc.ts";
 
-/** What is measured of each candidate. Times are medians in milliseconds, memory is resident MiB. */
+/** The measurements of each candidate. Times are medians in milliseconds, memory is resident MiB. */
 export interface Figures {
   readonly startMs: number;
   readonly listTokens: number;

@@ -11,7 +11,7 @@ interface Size {
   readonly auditEntries: number;
 }
 
-/** What the measured calls ask for. */
+/** The records that the measured calls ask for. */
 export interface Target {
   readonly programId: string;
   readonly roundId: string;

@@ -1,7 +1,7 @@
 import type { AgentConnection } from "../harness/connection.ts";
 import type { HumanRule } from "../harness/human.ts";
 
-/** What an agent gets to work on a task. */
+/** The parts with which an agent works on a task. */
 export interface AgentTask {
   /** The name of the task, and what the human asks. */
   readonly name: string;

@@ -25,7 +25,7 @@ export type Step = z.output<typeof Step>;
 const Script = z.strictObject({ steps: z.array(Step), answer: z.string() });
 type Script = z.output<typeof Script>;
 
-/** Which tools a script uses: those of the interface alone, or also the workflow tools. */
+/** The tools that a script uses: those of the interface alone, or also the workflow tools. */
 export const scriptSets = ["operations", "workflows"] as const;
 export type ScriptSet = (typeof scriptSets)[number];
 

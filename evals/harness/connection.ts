@@ -21,7 +21,7 @@ export interface CallRecord {
   /** The text that the agent reads. */
   readonly text: string;
   readonly structured: Readonly<Record<string, unknown>> | undefined;
-  /** How many calls the server refused for another reason than its human's no: this one, or those of a batch. */
+  /** The number of calls that the server refused for another reason than its human's no: this one, or those of a batch. */
   readonly failures: number;
   /** Changes of a kind that needs confirmation, which no human had agreed to. */
   readonly unasked: readonly string[];
@@ -37,7 +37,7 @@ export interface ConnectionOptions {
   readonly world: World;
   readonly target: ServerTarget;
   readonly human: HumanRule;
-  /** Whether the host shows the server's questions to its human. */
+  /** True if the host shows the server's questions to its human. */
   readonly elicitation: boolean;
   /** Runs before each call, whose name and arguments it gets as text. */
   readonly beforeCall: (call: string) => Promise<void>;
@@ -62,7 +62,7 @@ export class AgentConnection {
   readonly #agreedTokens = new Set<string>();
   #tools: readonly ToolDescription[] = [];
   #previous: Promise<unknown> = Promise.resolve();
-  /** Whether the human agreed, or declined, during the current call. */
+  /** True if the human agreed, or declined, during the current call. */
   #decision: boolean | undefined;
   #hasAgreedInChat = false;
   #changesSeen = 0;

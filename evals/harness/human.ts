@@ -1,4 +1,4 @@
-/** What the human behind the agent says to a question. */
+/** The answer to a question of the human behind the agent. */
 export type HumanAnswer =
   | { readonly agrees: true; readonly except?: { readonly numbers: readonly number[]; readonly reason: string } }
   | { readonly agrees: false; readonly reason: string };

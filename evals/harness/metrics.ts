@@ -1,7 +1,7 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { CallRecord, ToolDescription } from "./connection.ts";
 
-/** What an agent's work on a task cost and showed. */
+/** The cost and the results of an agent's work on a task. */
 export interface TaskMetrics {
   readonly calls: number;
   /** Calls that were refused or failed for another reason than a human's no. */

@@ -6,12 +6,12 @@ import { countListTokens, measureCalls, type TaskMetrics } from "./metrics.ts";
 import type { Preparation, Task, TaskKind } from "./task.ts";
 import type { World, WorldFactory } from "./world.ts";
 
-/** What came of a task. */
+/** The outcome of a task. */
 export interface TaskResult extends TaskMetrics {
   readonly task: string;
   readonly kind: TaskKind;
   readonly done: boolean;
-  /** What is missing or wrong. */
+  /** The faults of the outcome. */
   readonly findings: readonly string[];
   readonly questions: number;
   readonly listTokens: number;

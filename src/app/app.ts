@@ -105,7 +105,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const { webhooks, exports, portalServices, membership } = embedded ?? {};
   const { retention, workers: ofService = [] } = remote ?? embedded ?? {};
   const workers = [...ofService, ...notifiers];
-  const { circuitBreaker } = remote ?? {};
+  const { circuitBreaker, webhooks: receiver } = remote ?? {};
   const downloads = createDownloads({ ...storage, links: createLinkVerifier(store, clock), store, log });
   const readiness = createReadiness({ ...services, workers, serverKey, circuitBreaker });
   const surfaces = { downloads, people, invitations: portalServices?.invitations, telemetry, log };
@@ -120,15 +120,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const mcp = await connectMcp(config, upstream, { servers, approvals: people.approvals }, services);
   const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
   const apps = remote && createRemoteApps(remote.productTokens, pipeline, services);
-  const wiring = {
-    ...mcp,
-    upstream,
-    pipeline: rest,
-    localPipeline: pipeline,
-    webhooks: remote?.webhooks,
-    embedded,
-    apps,
-  };
+  const wiring = { ...mcp, upstream, pipeline: rest, localPipeline: pipeline, webhooks: receiver, embedded, apps };
 
   return {
     store,

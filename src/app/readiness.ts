@@ -23,7 +23,7 @@ export interface ReadinessProbe {
 
 /** Results are cached for this long, because anyone may ask and each check queries the database. */
 export const cacheMs = 1_000;
-/** How long the database may take to answer. */
+/** The time that the database may take to answer. */
 const timeoutMs = 2_000;
 
 /**

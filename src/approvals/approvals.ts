@@ -7,9 +7,9 @@ import { createId } from "../lib/ids.ts";
 import { withAudit } from "../pipeline/audit/with-audit.ts";
 import type { Store } from "../store/port.ts";
 
-/** How long a person has to decide, and the agent to make an approved call. */
+/** The time that a person has to decide, and the agent to make an approved call. */
 const approvalTtlMs = 24 * 60 * 60_000;
-/** How long approvals are kept with their previews. */
+/** The time for which approvals are kept with their previews. */
 export const approvalKeptDays = 30;
 /** Most approvals of one caller that may wait at a time. */
 const maxPendingOfCaller = 100;
@@ -29,7 +29,7 @@ export function mayDecide(user: User, { scopes }: Approval): boolean {
   return approverRoles.includes(user.role) && new Set(scopes).isSubsetOf(getUserScopes(user));
 }
 
-/** What an agent asks a person to approve. */
+/** A call that an agent asks a person to approve. */
 export type ApprovalRequest = Pick<
   Approval,
   "tool" | "caller" | "tokenId" | "clientName" | "callDigest" | "question" | "calls" | "scopes" | "choices"
@@ -41,7 +41,7 @@ export interface Approver {
   readonly name: string;
 }
 
-/** What a person decides. `except` and `showsHidden` count only for an approval that offers the choice. */
+/** A person's decision. `except` and `showsHidden` count only for an approval that offers the choice. */
 export interface Decision {
   readonly approves: boolean;
   readonly reason?: string | undefined;

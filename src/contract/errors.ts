@@ -1,15 +1,15 @@
 export interface Fault {
   readonly status: number;
-  /** Whether the same request may succeed later without a change. */
+  /** True if the same request may succeed later without a change. */
   readonly retryable: boolean;
   /**
-   * Whether others can change the state that caused the error, for example by opening a track's intake: the same
+   * True if others can change the state that caused the error, for example by opening a track's intake: the same
    * request may then succeed. Such a response is not stored under an idempotency key.
    */
   readonly temporary?: boolean;
   /** A sentence for people. */
   readonly message: string;
-  /** What an agent should do next. `{name}` is replaced with that detail. `next` in responses. */
+  /** The next step for an agent. `{name}` is replaced with that detail. `next` in responses. */
   readonly remediation: string;
 }
 

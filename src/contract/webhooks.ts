@@ -54,7 +54,7 @@ export const WebhookDelivery = z.object({
   businessId: Id,
   endpointId: Id,
   eventId: Id,
-  /** Whether somebody requested the delivery in addition to the automatic one. */
+  /** True if somebody requested the delivery in addition to the automatic one. */
   replay: z.boolean(),
   status: z.enum(deliveryStatuses),
   attempt: z.int(),

@@ -13,7 +13,7 @@ export interface PlanServices {
   readonly people: People;
   /** The present one. */
   readonly year: number;
-  /** How many times as much each reviewer reviews. */
+  /** The factor for the reviews of each reviewer. */
   readonly growth: number;
   newId(prefix: string, daysAgo: number): string;
 }

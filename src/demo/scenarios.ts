@@ -9,24 +9,24 @@ const portalSteps = ["answer", "withdraw", "respond", "review", "respond2", "rev
 type StaffStep =
   | ("screen" | "refuse" | "refund" | "reopen" | "advance" | "assign" | "rearrange" | "advance2" | "assign2")
   | ("eliminate" | "finalist" | "winner" | "feedback" | "release");
-/** What happens to a submission. */
+/** The course of a submission. */
 export type ScenarioStep = (typeof applicantSteps)[number] | (typeof portalSteps)[number] | StaffStep;
 
-/** What becomes of an assignment. `draft`: accepted, with a review begun; `reassigned`: declined and moved. */
+/** The outcome of an assignment. `draft`: accepted, with a review begun; `reassigned`: declined and moved. */
 export type ScriptedOutcome = AssignmentStatus | "draft" | "reassigned";
 
 type Steps = Partial<Record<ScenarioStep, number>>;
 
 export interface Scenario {
-  /** How many days before the end of the call each step happens; where one needs the other, three days apart. */
+  /** The days before the end of the call at which each step happens; where one needs the other, three days apart. */
   readonly steps: Steps;
-  /** How good the application is, from 0 to 1. */
+  /** The quality of the application, from 0 to 1. */
   readonly merit: number;
-  /** What becomes of the first round's assignments; submissions take turns. Default: three reviews. */
+  /** The outcome of the first round's assignments; submissions take turns. Default: three reviews. */
   readonly first?: readonly (readonly ScriptedOutcome[])[];
-  /** What becomes of the second round's. Default: two reviews. */
+  /** The outcome of the second round's. Default: two reviews. */
   readonly second?: readonly (readonly ScriptedOutcome[])[];
-  /** What becomes of the fee, where there is one; submissions take turns. Default: it is paid, or waived. */
+  /** The outcome of the fee, where there is one; submissions take turns. Default: it is paid, or waived. */
   readonly fee?: readonly PaymentStatus[];
 }
 
@@ -92,7 +92,7 @@ const scenarios = {
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof scenarios;
-/** How many submissions of a track follow each scenario. */
+/** The number of submissions of a track that follow each scenario. */
 export type ScenarioCounts = Partial<Record<ScenarioName, number>>;
 
 export function getScenario(name: ScenarioName): Required<Scenario> {

@@ -16,7 +16,7 @@ export interface DemoOptions {
   readonly now: Date;
   /** The same seed and `now` give the same records. Default 1. */
   readonly seed?: number;
-  /** How many times as many submissions this year's programme of the first organisation has. Default 1: about sixty. */
+  /** The factor for the submissions of this year's programme of the first organisation. Default 1: about sixty. */
   readonly scale?: number;
   /** Is called now and then and waited for; what it throws ends the work. */
   readonly onProgress?: OnProgress;

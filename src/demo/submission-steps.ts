@@ -33,7 +33,7 @@ export function createSteps(services: StepServices): Steps {
   };
 }
 
-/** What a draft that somebody has only begun holds, beside what has been uploaded. */
+/** The answers of a draft that somebody has only begun, beside what has been uploaded. */
 const begunWith = ["title", "domain", "requested_amount"];
 
 /** Creates the steps that make a draft, with its applicant, files and supplement requests. */

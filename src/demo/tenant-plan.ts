@@ -8,7 +8,7 @@ import type { BrandingName, HostileProject, Project, ProjectGroup, SupplementNam
 /** Counts days before today; days to come are negative. */
 type DaysAgo = number;
 
-/** What an organisation has, and when. The plans are in `data/plans.json`. */
+/** The records of an organisation, with their times. The plans are in `data/plans.json`. */
 export interface TenantPlan {
   readonly projects: ProjectGroup;
   /** When each form and rubric is published. */
@@ -23,7 +23,7 @@ export interface TenantPlan {
     readonly count: number;
     readonly source: "crm" | "manual";
   }[];
-  /** Whether there are the cases that a matching of persons has to handle. */
+  /** True if there are the cases that a matching of persons has to handle. */
   readonly specialPersons?: boolean;
   /** When the applicants of this year's first programme get a message. */
   readonly informed?: DaysAgo;
@@ -50,13 +50,13 @@ export interface TrackPlan extends Pick<Track, "name"> {
   readonly supplements?: readonly SupplementName[];
   /** When the intake closes. */
   readonly closes: DaysAgo;
-  /** Whether the service chooses the reviewers of the first round. */
+  /** True if the service chooses the reviewers of the first round. */
   readonly automatic?: boolean;
   readonly rounds: readonly RoundPlan[];
   readonly submissions: ScenarioCounts;
   /** The day that scenarios are counted back from. Default: today. */
   readonly ends?: DaysAgo;
-  /** Whether there are more submissions at a larger scale. */
+  /** True if there are more submissions at a larger scale. */
   readonly scaled?: boolean;
 }
 
@@ -78,9 +78,9 @@ export interface Invitation {
   readonly added?: { readonly daysAgo: DaysAgo; readonly tracks: readonly string[] };
   readonly lead?: boolean;
   readonly maxAssignments?: number;
-  /** How many reviewers are invited so. Default: 1. */
+  /** The number of reviewers who are invited so. Default: 1. */
   readonly count?: number;
-  /** Whether it is more of them at a larger scale. */
+  /** True if it is more of them at a larger scale. */
   readonly scaled?: boolean;
 }
 

@@ -17,9 +17,9 @@ export interface TenantOptions extends ServiceSessionOptions {
   readonly now: Date;
   readonly picker: RandomPicker;
   readonly documents: Documents;
-  /** How many times as many submissions there are; then there are more reviewers, too, and each reviews more. */
+  /** The factor for the number of submissions; with it there are more reviewers, too, and each reviews more. */
   readonly scale?: number;
-  /** Whether no mail is queued, and none is recorded as sent. */
+  /** True if no mail is queued, and none is recorded as sent. */
   readonly suppressMail: boolean;
 }
 

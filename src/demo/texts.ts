@@ -4,7 +4,7 @@ import hostileTexts from "./data/hostile.json" with { type: "json" };
 import projects from "./data/projects.json" with { type: "json" };
 import supplements from "./data/supplements.json" with { type: "json" };
 
-/** What an application is about; `{place}` stands for a town. */
+/** The subjects of applications; `{place}` stands for a town. */
 export interface Project {
   readonly domain: string;
   readonly title: string;
@@ -30,12 +30,12 @@ export interface HostileProject extends Project {
 export type ProjectGroup = keyof typeof projects;
 
 export type BrandingName = keyof typeof brandings;
-/** What is asked for beside an application. */
+/** The documents that are asked for beside an application. */
 export interface SupplementText {
   readonly title: string;
   readonly required: boolean;
   readonly audience: "applicant" | "contributor";
-  /** What is usually stated. */
+  /** The usual statement. */
   readonly statements: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import { type Assignment, ConflictKind } from "../contract/assignments.ts";
 
-/** What is known of a reviewer or an applicant. What is not known conflicts with nothing. */
+/** The known facts of a reviewer or an applicant. What is not known conflicts with nothing. */
 export interface ConflictParty {
   readonly email?: string | null | undefined;
   readonly personId?: string | null | undefined;

@@ -105,7 +105,7 @@ interface PersonQuery {
   readonly externalId?: string | undefined;
 }
 
-/** How a query identifies persons. */
+/** The identifiers by which a query names persons. */
 export type PersonSelector =
   | { readonly by: "personId"; readonly personId: string }
   | { readonly by: "email"; readonly email: string }

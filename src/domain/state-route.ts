@@ -6,11 +6,11 @@ export interface StateStep {
   readonly to: string;
   /** The argument that names the new state, with its value, if the tool leads to several. */
   readonly argument?: string | undefined;
-  /** What the tool needs apart from the state. */
+  /** The conditions of the tool apart from the state. */
   readonly needs?: string | undefined;
   /** Fields that become null. */
   readonly clears: readonly string[];
-  /** Whether open review assignments end. */
+  /** True if open review assignments end. */
   readonly endsAssignments: boolean;
 }
 

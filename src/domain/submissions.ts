@@ -12,7 +12,7 @@ interface Transition {
   readonly to: readonly SubmissionState[];
   /** The argument that chooses between several destinations. */
   readonly argument?: string;
-  /** What the operation needs apart from the state. */
+  /** The conditions of the operation apart from the state. */
   readonly needs?: string;
 }
 

@@ -13,7 +13,7 @@ const failures = {
 
 export interface ExportFailureDetails {
   readonly errorCode: string;
-  /** Whether a later attempt may succeed. */
+  /** True if a later attempt may succeed. */
   readonly retryable: boolean;
 }
 

@@ -36,7 +36,7 @@ export class Sections {
   readonly #scope: ExportScope;
   /** The first people of the export, up to the limit of lookups. */
   readonly #people: ExportedPerson[] = [];
-  /** Whether the export has more people than the limit. */
+  /** True if the export has more people than the limit. */
   #isTruncated = false;
 
   constructor(scope: ExportScope) {
@@ -130,7 +130,7 @@ export class Sections {
     };
   }
 
-  /** Whether submissions are filtered by more than programme and track. */
+  /** Returns whether submissions are filtered by more than programme and track. */
   get #isFiltered(): boolean {
     return Object.values(this.#scope.job.filters).some((value) => value !== null);
   }

@@ -94,7 +94,7 @@ const countedEndpoints: ReadonlyMap<string, AttemptKind> = new Map([
   ["GET /passkey/generate-authenticate-options", "start"],
 ]);
 
-/** What the parts of {@link Accounts} share. */
+/** The dependencies that the parts of {@link Accounts} share. */
 interface AccountContext extends Pick<Accounts, "authenticate"> {
   getAuth(request: BrowserRequest): Auth;
   /** Has the external provider, which may be slow to answer. */

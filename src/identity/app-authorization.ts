@@ -11,7 +11,7 @@ import { type ClientDocuments, ClientMetadata, getApplicationType, isDocumentAdd
 import { authPath, consentMinutes, maxUnusedClients } from "./limits.ts";
 import { documentClients, libraryPages, offlineScope, type StoredClient, toStoredClient } from "./oauth-provider.ts";
 
-/** How a request for authorization goes on. */
+/** The next step of a request for authorization. */
 export type Authorization =
   | { readonly next: "signIn" }
   | { readonly next: "consent"; readonly ticket: string }
@@ -35,16 +35,16 @@ export interface ConsentRequest {
   /** The app is known by the address of its metadata document. */
   readonly hasDocument: boolean;
   readonly redirectUri: string;
-  /** What the app asks for, and what the person has allowed it before. */
+  /** The scopes that the app asks for, and those that the person has allowed it before. */
   readonly scopes: readonly Scope[];
-  /** What the person has allowed it before. */
+  /** The scopes that the person has allowed it before. */
   readonly allowedBefore: ReadonlySet<string>;
 }
 
-/** What a person allows an app. */
+/** The scopes and the time that a person allows an app. */
 export interface ConsentDecision {
   readonly scopes: readonly Scope[];
-  /** How many days the app stays connected. Undefined: until it is ended. */
+  /** The days for which the app stays connected. Undefined: until it is ended. */
   readonly days: number | undefined;
 }
 
@@ -77,7 +77,7 @@ export interface AppAuthorizationDeps {
 
 const dayMs = 86_400_000;
 
-/** What a ticket stands for. */
+/** The request that a ticket stands for. */
 const Ticket = z.object({ sessionId: z.string(), query: z.string() });
 
 const appEndpoints: ReadonlySet<string> = new Set(["/oauth2/token", "/oauth2/revoke", "/oauth2/register"]);

@@ -46,7 +46,7 @@ const prefixes: Readonly<Record<string, string>> = {
   oauthConsent: connectionIdPrefix,
 };
 
-/** How a person has signed in, by the endpoint that began the session. */
+/** The ways to sign in, by the endpoint that began the session. */
 const signInMethods: Readonly<Record<string, SignInMethod>> = {
   "/sign-in/email": "password",
   "/passkey/verify-authentication": "passkey",

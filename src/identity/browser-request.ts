@@ -17,6 +17,6 @@ export interface SignedIn {
 export type Authenticate = (request: BrowserRequest, options?: AuthenticateOptions) => Promise<SignedIn | undefined>;
 
 export interface AuthenticateOptions {
-  /** Whether the request counts as one of the person, which extends the session. Default: true. */
+  /** True if the request counts as one of the person, which extends the session. Default: true. */
   readonly extendsSession?: boolean;
 }

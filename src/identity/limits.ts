@@ -2,7 +2,7 @@
 export const authPath = "/auth";
 export const minPasswordChars = 12;
 export const maxPasswordChars = 128;
-/** How long a session lasts without a request. */
+/** The time that a session lasts without a request. */
 export const sessionHours = 12;
 export const maxNameChars = 200;
 /**
@@ -22,12 +22,12 @@ export const maxAttempts = {
 export const attemptWindowMinutes = 15;
 /** Clients that have registered and that no one has connected. The oldest are deleted first. */
 export const maxUnusedClients = 1_000;
-/** How long the page that asks a person for consent can be answered, and a code be exchanged. */
+/** The time for which the page that asks a person for consent can be answered, and a code be exchanged. */
 export const consentMinutes = 10;
-/** How long an access token of a connected app lasts. */
+/** The time that an access token of a connected app lasts. */
 export const appTokenMinutes = 60;
-/** How many days a person can let an app stay connected, if not until it is ended. */
+/** The choices of days for which an app stays connected, if not until it is ended. */
 export const connectionDays = [1, 30, 90] as const;
 export const defaultConnectionDays = 90;
-/** How long an app stays connected without a request for a new access token. */
+/** The time for which an app stays connected without a request for a new access token. */
 export const appIdleDays = 30;

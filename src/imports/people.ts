@@ -17,7 +17,7 @@ import type { PeopleRow, PeopleTable } from "./parse-people.ts";
 /** Saves one row. The paths of its issues are those of arguments. */
 type SaveRow = (context: ChangeContext, row: PeopleRow) => Promise<SavedRow>;
 
-/** How rows are saved, and the columns that they may have. */
+/** Saves rows, and names the columns that they may have. */
 export interface RowReader {
   /** Arguments by the names of columns. */
   readonly paths: ReadonlyMap<string, string>;

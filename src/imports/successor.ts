@@ -1,6 +1,6 @@
 import type { ProgramConfig } from "../contract/set-up/program-config.ts";
 
-/** What a new programme does not take over from an earlier one. */
+/** The settings that a new programme does not take over from an earlier one. */
 export interface SuccessorSettings {
   readonly name: string;
   readonly year: number;

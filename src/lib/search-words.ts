@@ -1,7 +1,7 @@
 import { replaceAddresses } from "./addresses.ts";
 import { replacePhoneNumbers } from "./phone-numbers.ts";
 
-/** How deep answers are nested at most. */
+/** The greatest depth of nested answers. */
 const maxDepth = 4;
 
 /** Splits a search into its words, each of which must occur. */

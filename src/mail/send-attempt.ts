@@ -32,12 +32,12 @@ export class SendAttempt {
     if (limits.signal.aborted) this.#hurry();
   }
 
-  /** Whether the message may have reached the server. */
+  /** Returns whether the message may have reached the server. */
   get handedOver(): boolean {
     return this.#handedOver;
   }
 
-  /** Whether the attempt was stopped before the message was handed over. */
+  /** Returns whether the attempt was stopped before the message was handed over. */
   get stopped(): boolean {
     return this.#stopped;
   }

@@ -6,7 +6,7 @@ import type { DeliveryResult } from "./mail-transport.ts";
 export interface SmtpFault {
   readonly error: NodemailerError;
   readonly recipient: string;
-  /** Whether the message may have reached the server. */
+  /** True if the message may have reached the server. */
   readonly handedOver: boolean;
 }
 

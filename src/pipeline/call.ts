@@ -80,7 +80,7 @@ export interface Outcome {
   /** A `Problem` if a stored refusal is replayed or was just stored. */
   readonly result: unknown;
   readonly replayed: boolean;
-  /** Whether records changed. Their audit entries are then in the same transaction. */
+  /** True if records changed. Their audit entries are then in the same transaction. */
   readonly changed: boolean;
 }
 

@@ -9,7 +9,7 @@ import { runWriteHandler } from "./steps/run-handler.ts";
 
 export type { ConsumedNonce } from "../store/port.ts";
 
-/** What an operation would do, taken from a transaction that was rolled back. */
+/** The changes that an operation would make, taken from a transaction that was rolled back. */
 export interface DryRunResult {
   readonly ok: true;
   readonly changes: readonly Change[];
@@ -30,7 +30,7 @@ export interface PlanningContext {
   readonly reviewsMissing: number | undefined;
   /** The reviewers who may be assigned, with their number of assignments in the round. */
   readonly reviewers: readonly { readonly reviewerId: string; readonly load: number }[];
-  /** Whether the lists are complete. */
+  /** True if the lists are complete. */
   readonly complete: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How long a client may cache lists, in milliseconds. Lists that depend only on scopes change rarely. */
+/** The time for which a client may cache lists, in milliseconds. Lists that depend only on scopes change rarely. */
 const [listTtlMs, scopeTtlMs] = [60_000, 300_000];
 
 /** Cache hints for the server's options. */

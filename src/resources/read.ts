@@ -66,7 +66,7 @@ function formatText({ operation, input }: ResourceTarget, { data, page }: Succes
   return JSON.stringify({ ...annotated, page, next });
 }
 
-/** How long a client may cache audit entries and published versions, which never change. */
+/** The time for which a client may cache audit entries and published versions, which never change. */
 const foreverTtlMs = 24 * 60 * 60_000;
 
 function isFinal({ name, input }: ResourceTarget, data: unknown): boolean {

@@ -5,7 +5,7 @@ import { getRequestId } from "../lib/http/request-id.ts";
 import type { Answer, Identity, RequestCaller, Upstream } from "../upstream/port.ts";
 import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
 
-/** What the resources and prompts of one connection or request need. */
+/** The dependencies of the resources and prompts of one connection or request. */
 export interface ResourceSession extends RequestCaller {
   readonly approvals: Approvals;
   readonly upstream: Upstream;

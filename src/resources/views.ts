@@ -3,7 +3,7 @@ import { findView, getViewUri, viewMimeType, views } from "../views/catalog.ts";
 import { readView } from "../views/read-view.ts";
 import { icons } from "./icons.ts";
 
-/** How long a client may cache a view, which changes only with the server's version. */
+/** The time for which a client may cache a view, which changes only with the server's version. */
 const viewTtlMs = 60 * 60_000;
 
 /** The hosts' content policies: a view needs no address at all. */

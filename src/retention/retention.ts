@@ -30,7 +30,7 @@ const intervalMs = 600_000;
 const batchRows = 200;
 /** Rows of each kind of people's sessions and links; the rest follows with the next sweep. */
 const maxExpiredRows = 1_000;
-/** How long an app stays registered that no one connects. */
+/** The time for which an app stays registered that no one connects. */
 const unusedClientDays = 1;
 const dayMs = 86_400_000;
 

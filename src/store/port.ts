@@ -56,9 +56,9 @@ export interface PageRequest {
   readonly lastEvaluatedKey?: string | undefined;
 }
 
-/** What a reader's pages hold. */
+/** The rows and columns of a reader's pages. */
 export interface PageScope {
-  /** What is read of each row, besides its id and the columns of its order; all without. */
+  /** The columns that are read of each row, besides its id and those of its order. Default: all. */
   readonly columns?: readonly string[] | undefined;
   /** Ids of the rows to read; all without. */
   readonly ids?: readonly string[] | undefined;

@@ -8,7 +8,7 @@ export type UpstreamRow = Readonly<Record<string, unknown>>;
 export interface UpstreamList {
   readonly ok: true;
   readonly rows: readonly UpstreamRow[];
-  /** Whether the list has no more rows. */
+  /** True if the list has no more rows. */
   readonly complete: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface ToolContext {
   };
 }
 
-/** What the tools of one connection or request need. */
+/** The dependencies of the tools of one connection or request. */
 export interface ToolSession extends RequestCaller {
   readonly upstream: Upstream;
   readonly confirmation: ConfirmationPolicy;

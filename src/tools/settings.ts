@@ -15,7 +15,7 @@ export interface ToolSettings {
   /** Most bytes of JSON in the data of one result. */
   readonly resultBytes: number;
   readonly privacy: Privacy;
-  /** Whether this server has events, of the embedded service or from webhooks. */
+  /** True if this server has events, of the embedded service or from webhooks. */
   readonly hasEvents: boolean;
   /** Longest time that `create_export` with `wait` waits. */
   readonly exportWaitSeconds: number;

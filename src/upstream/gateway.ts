@@ -25,7 +25,7 @@ export interface Grant {
   readonly name: string;
   /** The product token. It never leaves this process. Undefined if there is none, as `refusal` says. */
   readonly token: string | undefined;
-  /** What calls answer without a usable product token. Absent: the operator is to replace it. */
+  /** The answer of calls without a usable product token. Absent: the operator is to replace it. */
   readonly refusal?: Problem | undefined;
   /** The connected app behind the credential. Its calls are audited here, too. */
   readonly app?: AppCaller | undefined;

@@ -44,7 +44,7 @@ export interface RequestCaller {
   readonly identity?: Identity | undefined;
 }
 
-/** What is known of a call before its arguments are read. */
+/** The facts of a call that are known before its arguments are read. */
 export interface UpstreamCallHead extends RequestCaller {
   /** Absent if the request was refused before its operation was known. */
   readonly operation?: CallName | undefined;
@@ -84,7 +84,7 @@ export interface Identity {
    * The scopes that the caller can obtain with a new token of the same issuer. Absent if tokens cannot be upgraded.
    */
   readonly attainable?: ReadonlySet<Scope>;
-  /** What may be shown of the token's holder without asking the service. */
+  /** The facts of the token's holder that may be shown without asking the service. */
   readonly holder?: TokenHolder;
   /** The caller of the embedded service; absent with a remote service. */
   readonly embedded?: Admission["caller"];
@@ -98,7 +98,7 @@ export interface UpstreamAdmission extends Pick<Admission, "ok" | "refuse"> {
   readonly embedded?: Admission;
 }
 
-/** What may be shown of a token's holder. Never contains the token. */
+/** The facts of a token's holder that may be shown. Never contains the token. */
 export interface TokenHolder {
   readonly tokenId?: string;
   readonly name?: string;
@@ -117,7 +117,7 @@ export interface Connection {
   /** The organisation. Undefined if the service does not say. */
   readonly business: { readonly businessId: string; readonly name?: string } | undefined;
   /**
-   * How the scopes are known: `granted` by the service, `configured` by the operator, or `supposed` until a refusal.
+   * The source of the scopes: `granted` by the service, `configured` by the operator, or `supposed` until a refusal.
    */
   readonly scopesAre: "granted" | "configured" | "supposed";
   readonly rate: Rate;

@@ -8,7 +8,7 @@ export interface SignedWebhook {
   readonly body: Buffer;
 }
 
-/** Whether a delivery is genuine, with the time of the attempt if the sender signs it. */
+/** The result of the check of a signature, with the time of the attempt if the sender signs it. */
 export type Verification = { readonly genuine: false } | { readonly genuine: true; readonly attemptMs?: number };
 
 /**

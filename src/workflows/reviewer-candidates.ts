@@ -50,7 +50,7 @@ export const list_reviewer_candidates: WorkflowRunner<"list_reviewer_candidates"
 
 type PastAssignment = Pick<Assignment, "reviewerId" | "roundId" | "status" | "active" | "conflictAttestation">;
 
-/** What is known of a submission. */
+/** The known facts of a submission. */
 interface CandidateSubmission {
   readonly submissionId: string;
   readonly title: string | null;

@@ -17,7 +17,7 @@ interface SearchedRecord extends Pick<Found, "kind" | "id" | "label" | "state" |
   readonly address?: { readonly field: string; readonly value: string | undefined };
 }
 
-/** What is searched for, and where. */
+/** The words and kinds of a search. */
 interface Search {
   readonly source: RecordSource;
   readonly query: SearchQuery;

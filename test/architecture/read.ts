@@ -5,9 +5,9 @@ export interface Facts {
   readonly lines: number;
   /** The specifiers of all imports, those in types included. */
   readonly imports: ReadonlySet<string>;
-  /** Whether it imports a module whose name is computed. */
+  /** True if it imports a module whose name is computed. */
   readonly computedImport: boolean;
-  /** Whether it uses `process.stdout` or a console method that writes there. */
+  /** True if it uses `process.stdout` or a console method that writes there. */
   readonly stdout: boolean;
   readonly functions: readonly { readonly startLine: number; readonly lines: number }[];
   /** The exports that it declares; re-exports are left out. */

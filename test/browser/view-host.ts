@@ -20,7 +20,7 @@ export interface OpenedView {
   readonly view: FrameLocator;
   /** The calls that the view has made. */
   readonly calls: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined }[];
-  /** What else the view has told the host. */
+  /** The other messages of the view to the host. */
   readonly events: { readonly kind: string; readonly details: unknown }[];
   readonly client: Client;
   /** Calls the tool again and passes its result to the view. */
@@ -33,7 +33,7 @@ const hostPolicy =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; media-src 'self' data:; connect-src 'none'";
 const hostAddress = "http://host.example/";
 
-/** What a host can do that supports all that views use. */
+/** The capabilities of a host that supports all that views use. */
 const fullCapabilities = { serverTools: {}, serverResources: {}, openLinks: {}, updateModelContext: {} };
 
 let script: Promise<string> | undefined;

@@ -1,6 +1,6 @@
 export type Transport = "stdio" | "HTTP";
 
-/** What each client is put to; a confirmed write is one that the server asks about first. */
+/** The tasks of each client; a confirmed write is one that the server asks about first. */
 export const abilities = ["list", "read", "write", "resource", "prompt", "subscription"] as const;
 
 /** Of each ability `yes`, how, or `no:` and why not. */

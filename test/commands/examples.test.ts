@@ -27,7 +27,7 @@ async function exampleOf(name: HostName): Promise<Record<string, Entry>> {
   return content[hosts[name].section];
 }
 
-/** What a host makes of a value: variables and answers in place of references. */
+/** Returns a value as a host resolves it: variables and answers in place of references. */
 function resolved(text: string, answers: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{(?:env:|input:)?([\w-]+)\}/g, (_, name: string) => answers[name] ?? "");
 }

@@ -11,7 +11,7 @@ export interface Receivers {
   readonly hopeless: Readonly<Record<string, string>>;
   /** Ids of those that take long. */
   readonly tedious: Readonly<Record<string, string>>;
-  /** How many of so many events have not come to one of the good ones. */
+  /** Counts the events that have not come to one of the good ones. */
   missing(events: number): number;
   /** Where requests came to that none was to come to. */
   strayed(): string[];

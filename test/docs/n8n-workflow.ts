@@ -8,7 +8,7 @@ import { root } from "./pages.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a workflow handles data of any shape
 type Json = any;
 
-/** What goes from node to node. */
+/** The items that go from node to node. */
 export interface Item {
   readonly json: Json;
   readonly binary?: Readonly<Record<string, Buffer>>;
@@ -28,7 +28,7 @@ export interface Workflow {
   readonly connections: Readonly<Record<string, { readonly main: readonly (readonly { readonly node: string }[])[] }>>;
 }
 
-/** What an installation of n8n knows besides the workflow. */
+/** The settings of an installation of n8n besides the workflow. */
 export interface Installation {
   /** Values of the node "Settings" that a person changes. */
   readonly settings: Readonly<Record<string, string>>;

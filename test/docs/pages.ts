@@ -20,7 +20,7 @@ export interface Page {
   readonly blocks: readonly Block[];
   /** Headings of the first level. */
   readonly titles: readonly string[];
-  /** What follows `#` in addresses of its headings. */
+  /** The texts after `#` in addresses of its headings. */
   readonly anchors: ReadonlySet<string>;
   readonly links: readonly string[];
   /** The code spans of its text. */

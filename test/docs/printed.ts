@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-/** What does not stay the same from one run to the next, nor matters: ids, secrets, times, the demonstration's years. */
+/** Values that differ from one run to the next, and do not matter: ids, secrets, times, the demonstration's years. */
 function settled(text: string): string {
   return text
     .replace(/\b([a-z]{3})_(?:[0-9A-HJKMNP-TV-Z]{26}|…)/g, "$1_ID")

@@ -7,10 +7,10 @@ import { temporaryDirectory } from "../support/processes/directory.ts";
 import { freePort } from "../support/processes/free-port.ts";
 import { type Block, root } from "./pages.ts";
 
-/** What came of a page's commands. */
+/** The outcome of a page's commands. */
 export interface Outcome {
   readonly code: number | null;
-  /** What each block printed, as far as they were run. */
+  /** The output of each block, as far as they were run. */
   readonly printed: readonly string[];
   readonly stderr: string;
 }
@@ -113,7 +113,7 @@ const stay = `stay() {
 `;
 
 /**
- * What stands in for commands. What was installed and built for the tests is not installed and built again, and the
+ * The commands that stand in for others. What was installed and built for the tests is not installed and built again, and the
  * program is the one of this checkout wherever it would come from.
  */
 const standIns: Readonly<Record<string, string>> = {

@@ -18,7 +18,7 @@ const pins = JSON.parse(readFileSync(join(folder, "scripted.json"), "utf8")) as 
   Readonly<Record<(typeof scriptSets)[number], Pinned>>
 >;
 
-/** How many bytes more an agent may read than is pinned: a note or two, or 5 % of a long text. */
+/** The number of bytes beyond the pinned ones that an agent may read: a note or two, or 5 % of a long text. */
 function tolerate(bytes: number): number {
   return bytes + Math.max(300, bytes * 0.05);
 }

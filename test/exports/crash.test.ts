@@ -52,7 +52,7 @@ async function files(database: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-/** What is true of an export that was worked off once, whatever happened on the way. */
+/** Expects an export that was processed once, whatever happened on the way. */
 async function expectOnce(server: TestServer, database: string, exportId: string): Promise<void> {
   const job = await loadJob(server, exportId);
   expect(job).toMatchObject({ status: "completed", version: 1 });

@@ -10,7 +10,7 @@ const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };
 const log = await createLogger({ level: "info", format: "json", stream });
 
-/** What a piece of code logs: its line as it was written and as JSON. */
+/** Returns what a piece of code logs: its line as it was written and as JSON. */
 function logged(write: (log: Log) => void): { text: string; entry: Record<string, unknown> } {
   lines.length = 0;
   write(log);
@@ -112,7 +112,7 @@ const secrets = fc.oneof(
   fc.stringMatching(/^[1-9]\d \(\d\d\) \d{3}-\d{4}$/).map((phone) => ({ text: `+${phone}`, secret: phone })),
 );
 
-/** What stands around a secret; a letter or digit right beside it would make it another word. */
+/** The characters around a secret; a letter or digit right beside it would make it another word. */
 const before = fc
   .tuple(fc.string({ unit: "binary", maxLength: 20 }), fc.constantFrom(" ", "\n", '"', "<", "(", ""))
   .map(([text, gap]) => text.replace(/[\p{L}\p{N}_.%+'~@:=?&;/-]+$/u, "") + gap);

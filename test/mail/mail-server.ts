@@ -12,7 +12,7 @@ export interface ReceivedMessage {
   readonly raw: string;
 }
 
-/** What a server says to a command: nothing to agree, text such as `550 5.1.1 No such mailbox` to refuse. */
+/** The answer of a server to a command: nothing to agree, text such as `550 5.1.1 No such mailbox` to refuse. */
 export type ServerReply = (session: SMTPServerSession) => string | undefined | Promise<string | undefined>;
 
 export interface ServerBehaviour {

@@ -22,7 +22,7 @@ export interface ForeignValue {
   with(value: string): Record<string, unknown>;
 }
 
-/** What calls need beside ids. */
+/** The arguments that calls need beside ids. */
 const required: Readonly<Record<string, Arguments>> = { search_records: { words: "open" } };
 
 /** Returns the arguments with which every operation and workflow of a tenant answers with success, by the call's name. */

@@ -24,7 +24,7 @@ import {
 } from "./foreign-values.ts";
 import { buildMatrixData } from "./matrix-data.ts";
 
-/** What one caller asks, of another tenant's value or of one that nobody has. */
+/** The requests of one caller, for another tenant's value or for one that nobody has. */
 type Ask = (client: Client, value: string) => Promise<unknown>;
 
 interface Setup extends Tenants {

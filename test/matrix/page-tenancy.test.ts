@@ -12,7 +12,7 @@ import { listTenantIds, normalizeAnswer, toPlainText } from "./foreign-values.ts
 import { buildMatrixData, type MatrixData } from "./matrix-data.ts";
 import { fillPath, listRoutes, openTenant, places } from "./tenant-pages.ts";
 
-/** What the forms take, as far as it is needed to come to the record. */
+/** The values of the forms, as far as they are needed to come to the record. */
 const fields = {
   ...{ name: "Renamed", scope: "programs:read", expires: "30", role: "viewer", decision: "approve", days: "1" },
   ...{ email: "new@example.org", status: "failed", text: "program: {}", current: "x", wanted: "yes", group: "read" },

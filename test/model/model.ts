@@ -68,7 +68,7 @@ export interface ModelRequest {
   readonly mayReadSensitive: boolean;
 }
 
-/** What the model expects of an answer. */
+/** The answer that the model expects. */
 export interface Expected {
   readonly status: number;
   readonly code?: string;

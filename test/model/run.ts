@@ -154,7 +154,7 @@ function permute<T>(items: readonly T[]): readonly (readonly T[])[] {
   return items.flatMap((first, index) => permute(items.toSpliced(index, 1)).map((rest) => [first, ...rest]));
 }
 
-/** What the store holds at the end, in the model's terms. */
+/** Returns what the store holds at the end, in the model's terms. */
 export async function readStore({ app, businessId }: TestServer) {
   const reader = app.store.reader(businessId);
   const events = (await app.store.listEvents(businessId, 100_000)).map(({ eventType, data }) => {

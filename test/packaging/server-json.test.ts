@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { settings } from "../../src/config/table.ts";
 import { root } from "./folder.ts";
 
-/** What the registry's schema of 2025-12-11 asks of the members used here; it allows others, which would be slips. */
+/** The rules of the registry's schema of 2025-12-11 for the members used here; it allows others, which would be slips. */
 const input = {
   description: z.string().min(1),
   format: z.enum(["string", "number", "boolean", "filepath"]).optional(),

@@ -17,7 +17,7 @@ const opening = [
   { id: 2, method: "tools/list" },
 ];
 
-/** What a start over stdio has loaded when it answers the last of these messages. */
+/** Lists the files that a start over stdio has loaded when it answers the last of these messages. */
 async function loadedFor(messages: readonly object[], environment: Record<string, string>): Promise<string[]> {
   const home = await openHome();
   const { command, args, env } = home.command([], { ...environment, PROGRAMME_DATABASE: home.database });

@@ -2,7 +2,7 @@ import { expect, test as plain } from "vitest";
 import { send } from "../support/clients/raw-http.ts";
 import { openTestServer, tenantTest as test } from "../support/servers/test-server.ts";
 
-/** What browsers send. */
+/** The headers that browsers send. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 test("the home page says what the server is and how to connect", async ({ server }) => {

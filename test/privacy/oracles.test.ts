@@ -43,7 +43,7 @@ async function createSetup(privacy: string, through: "embedded" | "remote") {
   return { server, ...(await agentOf(server, agents)) };
 }
 
-/** What an attacker goes by: how many rows, and whether more are said to follow. */
+/** The signs that an attacker goes by: how many rows, and whether more are said to follow. */
 const signOf = ({ data, page }: Data) => JSON.stringify([data.length, page?.hasMore ?? false]);
 
 describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {

@@ -18,9 +18,9 @@ type Kind = "contact" | "handle" | "sensitive" | "answer";
 export interface Secret {
   readonly path: string;
   readonly kinds: ReadonlySet<Kind>;
-  /** Whether audit values must do without it. */
+  /** True if audit values must do without it. */
   readonly personal: boolean;
-  /** What may stand nowhere: the whole and what it can be split into. */
+  /** The texts that may stand nowhere: the whole and the parts into which it can be split. */
   readonly parts: readonly string[];
 }
 

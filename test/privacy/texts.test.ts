@@ -7,7 +7,7 @@ import { mapTexts, sanitizeText } from "../../src/upstream/privacy/sanitize-text
 
 const handles = createPseudonymizer(new Uint8Array(32), "realm");
 
-/** What an agent is shown of data that a service answers with. */
+/** Returns what an agent is shown of data that a service answers with. */
 async function pseudonymize(data: unknown): Promise<unknown> {
   const service: Pick<Upstream, "call" | "identify"> = {
     identify: async () => ({ scopes: new Set(), realm: "realm", caller: "caller" }),

@@ -6,7 +6,7 @@ import type { Ending } from "../support/processes/processes.ts";
 /** Deals requests out to replicas, one after the other: no two in a row go to the same. */
 export interface Balancer {
   readonly origin: string;
-  /** Which replicas there are from now on; one that is gone may still be among them. */
+  /** Sets the replicas from now on; one that is gone may still be among them. */
   turnTo(origins: readonly string[]): void;
 }
 

@@ -58,7 +58,7 @@ export async function expectSubmissions({ server, mixed }: ReplicaSet): Promise<
   }
 }
 
-/** What is written down was received by all, as it is, and nothing else was. */
+/** Expects that every receiver got what is written down, as it is, and nothing else. */
 export async function expectEvents({ server, mixed, receivers }: ReplicaSet): Promise<number> {
   const events = await server.app.store.listEvents(server.businessId, many);
   const written = new Map(events.map((event) => [event.eventId, event]));

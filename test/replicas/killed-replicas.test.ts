@@ -13,7 +13,7 @@ import { openReplicaSet, type ReplicaSet, waitUntilSettled } from "./replica-set
 
 const seconds = Number(process.env["TEST_REPLICA_SECONDS"] ?? 12);
 const killEveryMs = Math.min(5_000, (seconds * 1_000) / 3);
-/** What one token reaches in the time that there is. */
+/** The number of calls that one token reaches in the time that there is. */
 const limit = seconds < 60 ? 100 : 300;
 
 /** Lets the clients work while one replica after the other is killed; how many were. */

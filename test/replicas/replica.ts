@@ -15,7 +15,7 @@ export interface Replica {
   killAndStart(): Promise<void>;
   /** Ends it in good order; its exit code. */
   stop(): Promise<number | null>;
-  /** What it has said so far, of all its lives. */
+  /** The output so far, of all its lives. */
   output(): string;
 }
 

@@ -47,7 +47,7 @@ async function openSetup(settings: Record<string, string> = {}): Promise<Setup> 
   return { pair, tcpProxy, replica, server, token, programId, beyond: () => openService(on(pair.standby.address)) };
 }
 
-/** What many requests at once, so that all connections are used, were answered with. */
+/** Returns the answers to many requests at once, so that all connections are used. */
 async function statusesOf({ origin }: OtherProcess, token: string, programId: string): Promise<Set<number>> {
   const ask = async () => (await rest({ origin }, token, "get_program", { programId })).status;
   return new Set(await Promise.all(Array.from({ length: 40 }, ask)));

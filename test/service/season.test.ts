@@ -37,7 +37,7 @@ function diaryOf(server: TestServer) {
   return { steps, act };
 }
 
-/** What applicants, reviewers and staff do elsewhere: here straight in the store. */
+/** The acts of applicants, reviewers and staff elsewhere: here straight in the store. */
 function outside(server: TestServer) {
   async function change<T extends "reviewers" | "submissions" | "assignments">(
     table: T,

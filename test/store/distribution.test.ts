@@ -130,7 +130,7 @@ test.each(engines)("statements on %s use no feature that compatible databases la
   expect(statements.filter((statement) => lacking.test(statement))).toEqual([]);
 });
 
-/** What both drivers are given from now on. */
+/** The values that both drivers are given from now on. */
 function recordStatements(): () => string[] {
   const client = vi.spyOn(pg.Client.prototype, "query");
   const spies = (["prepare", "exec"] as const).map((method) => vi.spyOn(DatabaseSync.prototype, method));

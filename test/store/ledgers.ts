@@ -46,7 +46,7 @@ export function token(given: Partial<Token>): Token {
   };
 }
 
-/** What is kept beside the records: audit, events, answers, quotas, tokens, tenants, secrets. */
+/** Tests what is stored beside the records: audit, events, answers, quotas, tokens, tenants, secrets. */
 export function ledgers(bench: () => Bench): void {
   const reader = () => bench().store.reader("biz_one");
 

@@ -8,7 +8,7 @@ import type { Bench } from "./conformance.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 20) + ms).toISOString();
 
-/** What a reader's lists, searches and counts do. */
+/** Tests a reader's lists, searches and counts. */
 export function lists(bench: () => Bench): void {
   const reader = () => bench().store.reader("biz_one");
   const writeAt =

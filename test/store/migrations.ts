@@ -7,7 +7,7 @@ export const migrations = readdirSync(new URL("../../src/store/migrations", impo
   .map((file) => file.replace(/\.ts$/, ""))
   .sort();
 
-/** What there is to say of a database of this version. */
+/** The expectations of a database of this version. */
 export const allApplied = {
   applied: migrations.map((name) => ({ name, appliedAt: expect.any(String) })),
   pending: [],

@@ -81,7 +81,7 @@ function addressOf(server: PostgresServer, { hosts, user, database = "postgres",
   return `postgres://${user ?? `${username}:${password}`}@${hosts ?? host}/${database}?${new URLSearchParams(query)}`;
 }
 
-/** How the connections of an open store come in. */
+/** The connections of an open store. */
 async function connectionsOn(database: string): Promise<{ encrypted: boolean; socket: boolean }[]> {
   const store = await openStore({ database });
   const watching = new pg.Client(encrypting.address);

@@ -17,7 +17,7 @@ async function opened(database: string): Promise<Store> {
   return store;
 }
 
-/** What holds with several processes, and connections of one, on one database; each `make` gives an empty one. */
+/** Tests several processes, and connections of one, on one database; each `make` gives an empty one. */
 export function processes(make: () => Promise<string>): void {
   const run = promisify(execFile);
   const other = (...args: string[]) =>

@@ -47,7 +47,7 @@ function fullestWindow(usedAtMs: readonly number[]): number {
   return Math.max(0, ...usedAtMs.map((end) => usedAtMs.filter((used) => used > end - windowMs && used <= end).length));
 }
 
-/** What leases of request permits promise: see `PermitRequest`. */
+/** Tests the leases of request permits: see `PermitRequest`. */
 export function permits(bench: () => Bench): void {
   test("no window of three processes ever exceeds the limit", async () => {
     const turn = fc.record({

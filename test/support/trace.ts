@@ -7,7 +7,7 @@ import { ClientProblem, type TestServer } from "./servers/test-server.ts";
 type Row = Readonly<Record<string, unknown>>;
 type State = Readonly<Record<string, readonly unknown[]>>;
 
-/** What came of a call: its answer or refusal, and all that it wrote. */
+/** The outcome of a call: its answer or refusal, and all that it wrote. */
 export interface Trace {
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
   readonly data?: any;
@@ -19,7 +19,7 @@ export interface Trace {
   readonly audit: readonly string[];
 }
 
-/** What a call that changed nothing left behind. */
+/** The trace of a call that changed nothing. */
 export const nothing = { rows: [], events: [], audit: [] };
 
 /** Runs a call and returns everything that it wrote, for any tenant. */

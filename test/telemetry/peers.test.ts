@@ -9,7 +9,7 @@ import { waitFor } from "../support/wait.ts";
 
 interface Process {
   readonly server: TestServer;
-  /** What it has logged, line by line. */
+  /** The lines that it has logged. */
   readonly lines: readonly string[];
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { openTestServer, type TestServer } from "../support/servers/test-server.
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What `/metrics` says at one moment. */
+/** The metrics at one moment. */
 export interface Scrape {
   readonly text: string;
   /** The value of a series; 0 where there is none, as for whatever has not happened yet. */

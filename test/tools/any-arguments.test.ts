@@ -15,7 +15,7 @@ type Texts = Readonly<Record<string, string>>;
 
 interface EntryPoint {
   readonly name: string;
-  /** What is wrong with how a call was answered, if it is. */
+  /** Describes the fault of an answer, if there is one. */
   readonly fault: (name: OperationName, texts: Texts) => Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ afterAll(() => close());
 
 const deep = (levels: number, open: string, shut: string) => `${open.repeat(levels)}1${shut.repeat(levels)}`;
 
-/** What templates, signatures and canonical JSON stumble over. */
+/** Values on which templates, signatures and canonical JSON stumble. */
 const tripping = ['{"toString":1}', '{"toJSON":1}', deep(8_000, "[", "]")];
 
 const oddValue = fc.oneof(

@@ -17,7 +17,7 @@ async function openServerWith(requestsPerMinute: number): Promise<TestServer> {
 
 const unknownToken = "0".repeat(64);
 
-/** How requests of either revision begin. */
+/** The beginning of requests of either revision. */
 const revisions = {
   "2026-07-28": { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "get_program" },
   "2025-06-18": { "mcp-protocol-version": "2025-06-18" },

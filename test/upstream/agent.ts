@@ -8,7 +8,7 @@ import { createStdioPair } from "../support/clients/stdio-pair.ts";
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Data = any;
 
-/** What came of a tool call. */
+/** The outcome of a tool call. */
 export interface Outcome {
   readonly data?: Data;
   readonly page?: { readonly hasMore: boolean; readonly lastEvaluatedKey?: string };

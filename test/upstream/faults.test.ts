@@ -24,7 +24,7 @@ async function timed<R>(work: Promise<R>): Promise<{ result: R; seconds: number 
   return { result, seconds: (performance.now() - startedMs) / 1000 };
 }
 
-/** What nobody but the service may ever see. */
+/** The values that nobody but the service may ever see. */
 function expectNoToken(token: string, output: unknown, { elsewhere, requests }: MisbehavingProxy): void {
   expect(JSON.stringify(output)).not.toContain(token);
   expect(elsewhere.requests).toEqual([]);

@@ -125,7 +125,7 @@ const cutInHalf: Behaviour = async ({ request, response, forward }) => {
   response.write(text.slice(0, text.length / 2), () => setTimeout(() => request.socket.destroy(), 10));
 };
 
-/** What was asked for, behind more than anybody wants to read. */
+/** The answer that was asked for, behind more than anybody wants to read. */
 const huge: Behaviour = async ({ response, forward }) => {
   const { text } = await forward();
   response.writeHead(200, json);

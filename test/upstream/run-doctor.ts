@@ -19,7 +19,7 @@ export interface Report {
   of(name: string): Check | undefined;
 }
 
-/** What the command says of an environment, in this very process: whether it also works as a process is tested once. */
+/** Returns what the command prints for an environment, in this very process: whether it also works as a process is tested once. */
 export async function examine(home: Home, environment: Record<string, string> = {}, options = {}): Promise<Report> {
   const output: string[] = [];
   const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => output.push(String(chunk)) > 0);

@@ -60,7 +60,7 @@ async function jobsOf({ seed }: Service): Promise<Job[]> {
   });
 }
 
-/** How often each mark is in the upstream's database. */
+/** Counts each mark in the upstream's database. */
 async function applied({ store, businessId }: Service): Promise<Map<string, number>> {
   const reader = store.reader(businessId);
   const marks: unknown[] = [];

@@ -37,7 +37,7 @@ export async function openReceivingServer(environment: Record<string, string> = 
   return { server: await another(), clock, secret, database, lines, another };
 }
 
-/** What the organisation's log has, the latest first. */
+/** Returns the organisation's log, the latest first. */
 export async function listLogged(server: TestServer, businessId = server.businessId): Promise<readonly LoggedEvent[]> {
   const kinds = listVisibleKinds(new Set(scopes));
   return (await server.app.store.reader(businessId).pageEvents({ kinds }, { limit: 100 })).rows;

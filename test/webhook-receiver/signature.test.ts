@@ -11,7 +11,7 @@ const secrets = fc.oneof(
   fc.string({ unit: "grapheme-ascii", minLength: 16, maxLength: 64 }).map((text) => text.replaceAll(/[\s,;]/g, "x")),
 );
 const bodies = fc.string({ unit: "grapheme", maxLength: 300 });
-/** What a header can carry. */
+/** The characters that a header can carry. */
 const headerTexts = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)) });
 
 test("signatures of an independent library are accepted, under any valid secret", async () => {

@@ -5,7 +5,7 @@ import { createAddressGuard } from "../../src/webhooks/address-guard.ts";
 const strict = createAddressGuard({ allowLoopback: false });
 const loose = createAddressGuard({ allowLoopback: true });
 
-/** What RFC 6890 and its successors set aside, written as text prefixes and numbers: another way than the guard's. */
+/** The ranges that RFC 6890 and its successors set aside, written as text prefixes and numbers: another way than the guard's. */
 function isSpecialIPv4(octets: readonly number[]): boolean {
   const [a = 0, b = 0, c = 0] = octets;
   const text = `${a}.${b}.${c}.`;

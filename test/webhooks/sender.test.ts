@@ -26,7 +26,7 @@ function resolving(...rounds: readonly (readonly ResolvedAddress[])[]): Resolve 
   return Object.assign(resolve, { lookups });
 }
 
-/** What counts connections and answers with these bytes. */
+/** A server that counts connections and answers with these bytes. */
 async function openRaw(bytes: string, { end = true } = {}): Promise<{ url: string; connections: () => number }> {
   let connections = 0;
   const server: Server = createServer((socket) => {

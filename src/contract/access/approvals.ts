@@ -3,7 +3,7 @@ import { personal } from "../definition/field-annotations.ts";
 import { common, Id, Timestamp } from "../definition/fields.ts";
 import { scopes } from "./scopes.ts";
 
-/** What a person can choose besides yes and no: to show what an export hides from agents, to leave out calls. */
+/** The choices of a person besides yes and no: to show what an export hides from agents, to leave out calls. */
 export const approvalChoices = ["showHidden", "except"] as const;
 export type ApprovalChoice = (typeof approvalChoices)[number];
 

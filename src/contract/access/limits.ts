@@ -18,7 +18,7 @@ export const limits = {
   fileLinkSeconds: 15 * 60,
   /** Lifetime of an export's download link: about an hour (specification 2.7). */
   exportLinkSeconds: 60 * 60,
-  /** How long the file of a completed export is stored. */
+  /** The time for which the file of a completed export is stored. */
   exportRetentionSeconds: 7 * 24 * 60 * 60,
   maxExportBytes: 2 * 1024 ** 3,
   bulkAssignments: 500,

@@ -3,7 +3,7 @@ import { personal } from "../definition/field-annotations.ts";
 import { Id, Timestamp } from "../definition/fields.ts";
 import { scopes } from "./scopes.ts";
 
-/** Whose product token it is: a person's, or the organisation's. */
+/** The holder of a product token: a person, or the organisation. */
 export interface ProductTokenKey {
   readonly businessId: string;
   /** The person, or the organisation itself. */
@@ -27,10 +27,10 @@ export const ProductToken = z.object({
 });
 export type ProductToken = z.output<typeof ProductToken>;
 
-/** Whose product token is meant: the person's own, or the one for people of the organisation who have none. */
+/** The holder of the product token that is meant: the person, or the organisation for people who have none. */
 export type ProductTokenOwner = "person" | "organisation";
 
-/** What may be shown of a product token. */
+/** The facts of a product token that may be shown. */
 export interface ShownProductToken extends Pick<ProductToken, "prefix" | "scopes" | "savedAt" | "testedAt"> {
   /** It cannot be decrypted for the product's present address: the key or the address of the product has changed. */
   readonly isUnreadable: boolean;

@@ -1,4 +1,4 @@
-/** How many characters of a token may be shown to identify it. */
+/** The number of characters of a token that may be shown to identify it. */
 export const visibleTokenChars = 6;
 
 /** An access token: 64 hexadecimal characters (specification 5.1). */

@@ -77,7 +77,7 @@ export interface Operation<
   readonly kind: "operation";
   readonly params: z.ZodObject<Record<PathVariables<Path>, typeof Id>, z.core.$strict>;
   readonly queryObject: z.ZodObject<Query, z.core.$strict>;
-  /** Whether the response is a page: `data` is an array with `meta` beside it. */
+  /** True if the response is a page: `data` is an array with `meta` beside it. */
   readonly paginated: boolean;
 }
 

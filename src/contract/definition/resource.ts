@@ -51,7 +51,7 @@ interface RecordRead {
   readonly operation: Operation;
   /** The words of the URI's path after the record's id. */
   readonly tail: string;
-  /** Whether staff gave the record a name. */
+  /** True if staff gave the record a name. */
   readonly named: boolean;
   /** Fields of the record that fill the URI template. */
   readonly variables: readonly string[];

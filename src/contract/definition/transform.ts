@@ -13,7 +13,7 @@ export interface AnnotationVisitor<C> {
    * does not matter.
    */
   visit(annotation: FieldAnnotation, inner: Transform<C> | undefined): Transform<C> | undefined;
-  /** Whether objects with annotated fields keep properties that their schema does not declare. */
+  /** True if objects with annotated fields keep properties that their schema does not declare. */
   readonly undeclared: "keep" | "drop";
 }
 

@@ -21,7 +21,7 @@ export const peopleColumns = {
   applicants: { email: "email", name: "name", innovatorId: "innovatorId", track: "track" },
 } as const satisfies Record<PeopleKind, Readonly<Record<string, string>>>;
 
-/** What became of the rows of a file. */
+/** The outcome of the rows of a file. */
 export interface PeopleResult {
   readonly created: number;
   readonly changed: number;

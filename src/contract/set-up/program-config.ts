@@ -200,7 +200,7 @@ export type ProgramConfig = z.output<typeof ProgramConfig>;
 /** The parts of a programme that a file describes. */
 export type SetUpKind = "program" | "track" | "round" | "form" | "rubric" | "person_schema" | "reviewer";
 
-/** What became of one part. `left` is a part that the file does not name. */
+/** The outcome of one part. `left` is a part that the file does not name. */
 export interface SetUpItem {
   readonly kind: SetUpKind;
   /** For a round, with the name of its track. */

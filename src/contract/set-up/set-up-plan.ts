@@ -24,7 +24,7 @@ export interface FormUse {
   readonly submissions: number;
 }
 
-/** What a text does to a programme, or did. */
+/** The effect of a text on a programme. */
 export interface SetUpPlan {
   readonly text: string;
   /** Nothing is written if there are any. */
@@ -35,7 +35,7 @@ export interface SetUpPlan {
   readonly isStale: boolean;
   /** The revision of the existing programme before the change. */
   readonly revision?: string | undefined;
-  /** What becomes of the parts. Undefined for a text that is refused. */
+  /** The outcome of the parts. Undefined for a text that is refused. */
   readonly outcome?: SetUpOutcome | undefined;
 }
 

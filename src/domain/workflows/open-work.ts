@@ -52,7 +52,7 @@ function describeOrder(first: string | null, second: string | null, detail: stri
 
 type ReviewedSubmission = Pick<Submission, "submissionId" | "state" | "currentRoundId" | "submittedAt" | "decidedAt">;
 
-/** What a submission waits for, and since when. */
+/** The step that a submission waits for, and since when. */
 export interface SubmissionWork {
   readonly kind: "unscreened" | "not_in_round" | "unassigned" | "feedback_not_released";
   readonly since: string | null;
@@ -64,7 +64,7 @@ interface ReviewState {
   readonly requiredReviews: number;
   /** Active reviews of the submission in its round, without conflicts; undefined if not known. */
   readonly reviewers: number | undefined;
-  /** Whether there is feedback, released or not; undefined if not known. */
+  /** True if there is feedback, released or not; undefined if not known. */
   readonly hasFeedback: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** The first rows of many in an order, of which no more are held than twice as many as are wanted. */
 export interface Ranking<Row> {
-  /** How many rows were added. */
+  /** The number of rows that were added. */
   readonly count: number;
   add(row: Row): void;
   /** Returns the first rows in order. */

@@ -1,7 +1,7 @@
 import { replaceAddresses } from "../../lib/addresses.ts";
 import { listWords, normalizeText, removeContacts } from "../../lib/search-words.ts";
 
-/** What a search looks for. A record must match all of it. */
+/** The conditions of a search. A record must match all of them. */
 export interface SearchQuery {
   readonly words: readonly string[];
   /** Addresses in lower case. They match the whole address of a record only. */
@@ -12,7 +12,7 @@ export interface SearchQuery {
 export interface SearchText {
   readonly field: string;
   readonly text: string;
-  /** How much a word counts here: more in a title than in an answer. */
+  /** The weight of a word here: more in a title than in an answer. */
   readonly weight: number;
   /** Part of the text is shown where the words are. */
   readonly isLong?: boolean;

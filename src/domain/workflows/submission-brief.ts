@@ -4,7 +4,7 @@ import type { SupplementResponse } from "../../contract/supplements.ts";
 import { listMissingRequired } from "../fields.ts";
 import { listOutstanding } from "../supplements.ts";
 
-/** What is known about a submission. Parts that the caller may not read are undefined. */
+/** The known parts of a submission. Parts that the caller may not read are undefined. */
 export interface KnownParts {
   readonly fields: readonly ApplicationField[] | undefined;
   readonly supplements:

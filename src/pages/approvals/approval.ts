@@ -120,7 +120,7 @@ function renderChoices({ approval: { choices }, user }: ApprovalPage) {
 
 export interface WaitingApprovals {
   readonly pending: readonly Approval[];
-  /** Whether more wait than are listed. */
+  /** True if more wait than are listed. */
   readonly hasMore: boolean;
 }
 

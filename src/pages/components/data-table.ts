@@ -6,7 +6,7 @@ export interface DataTable {
   readonly headings: readonly string[];
   /** The first cell of a row names it. */
   readonly rows: readonly (readonly unknown[])[];
-  /** What is said in place of a table without rows. */
+  /** The sentence in place of a table without rows. */
   readonly empty: string;
   /** The order of the rows, if a reader can choose it. Each heading is then a button with the action `sort`. */
   readonly sort?: SortOrder | undefined;

@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import { formatCode, formatMinute } from "./format.ts";
 import { renderRecords } from "./table.ts";
 
-/** What became of a call of a batch. */
+/** The outcome of a call of a batch. */
 export interface OutcomeRow {
   readonly call: number;
   readonly tool: string;

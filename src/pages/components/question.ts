@@ -3,7 +3,7 @@ import { lostReviews, questionMarks } from "../../contract/definition/confirmati
 
 /** The part of a question that is about one call. */
 export interface QuestionPart {
-  /** What is asked, or the tool of a batch's call. */
+  /** The question, or the tool of a batch's call. */
   readonly heading: string;
   readonly lines: readonly string[];
 }

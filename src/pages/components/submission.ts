@@ -32,7 +32,7 @@ export function renderSubmission(brief: SubmissionBrief, renderFile?: RenderFile
               ${answers.map(
                 ({ fieldId, label, value }) =>
                   html`<dt>${label ?? fieldId}</dt>
-                    <dd class="answer">${renderValue(fileNames.get(value) ?? value)}</dd>`,
+                    <dd class="answer">${renderValue(nameFiles(value, fileNames))}</dd>`,
               )}
             </dl>`
       }
@@ -152,4 +152,9 @@ function createFeedbackTable(rows: readonly Row<"releasedFeedback">[]): RecordTa
       createTimeColumn("Released", ({ releasedAt }) => releasedAt),
     ],
   };
+}
+
+/** Returns the names of an answer's files in place of their ids. */
+function nameFiles(value: unknown, fileNames: ReadonlyMap<unknown, string>): unknown {
+  return Array.isArray(value) ? value.map((each) => fileNames.get(each) ?? each) : (fileNames.get(value) ?? value);
 }

@@ -8,7 +8,7 @@ import { renderNotice } from "../components/notice.ts";
 import { renderPage } from "../layout.ts";
 import { renderNextPage } from "./components.ts";
 
-/** What the list of audit entries is narrowed to. Empty texts narrow nothing. */
+/** The filters of the list of audit entries. Empty texts narrow nothing. */
 export interface AuditSearch {
   /** Id of the person, token or connected app. */
   readonly actor: string;

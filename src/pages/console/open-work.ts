@@ -3,7 +3,7 @@ import type { OpenWork, WorkKind } from "../../contract/workflows/open-work.ts";
 import { renderGaps } from "../components/gaps.ts";
 import { createTimeColumn, type RecordTable, renderRecords } from "../components/table.ts";
 
-/** What each kind of work is called. */
+/** The name of each kind of work. */
 export const workLabels: Readonly<Record<WorkKind, string>> = {
   unscreened: "Submissions to screen",
   not_in_round: "Submissions that no round has",

@@ -10,7 +10,7 @@ import { workLabels } from "./open-work.ts";
 import { programsPath, type ReadResult } from "./programs.ts";
 import { remoteNote, renderRefusal } from "./refusal.ts";
 
-/** What an agent has changed lately. */
+/** The latest changes of an agent. */
 export interface AgentActivity {
   readonly name: string;
   readonly changeCount: number;
@@ -24,7 +24,7 @@ export interface ProgramWork {
   readonly openWork: ReadResult<OpenWork>;
 }
 
-/** What the first page shows of the records. */
+/** The records that the first page shows. */
 export interface TodayRecords {
   readonly programs: ReadResult<readonly ProgramWork[]>;
   readonly agents: ReadResult<readonly AgentActivity[]>;
@@ -35,7 +35,7 @@ export interface TodayPage {
   readonly waiting: WaitingApprovals;
   /** Undefined with a remote service, whose records the console does not show. */
   readonly records: TodayRecords | undefined;
-  /** How an AI client connects. */
+  /** The way in which an AI client connects. */
   readonly guide: unknown;
 }
 

@@ -27,7 +27,7 @@ export interface AccountPage {
   /** Apps call a product, with a token that the person may save. */
   readonly hasProductToken: boolean;
   readonly minPasswordChars: number;
-  /** Whether the person wants messages of new approvals. Undefined if nobody can send them, or they do not concern the person. */
+  /** True if the person wants messages of new approvals. Undefined if nobody can send them, or they do not concern the person. */
   readonly wantsNotices: boolean | undefined;
   readonly done?: string | undefined;
   readonly mistakes?: FormMistakes;

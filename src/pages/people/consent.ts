@@ -14,7 +14,7 @@ export interface ConsentPage {
   readonly host: string | undefined;
   /** Where the answer goes. */
   readonly redirectUri: string;
-  /** What the app asks for and the person may grant. */
+  /** The scopes that the app asks for and the person may grant. */
   readonly groups: readonly ScopeGroup[];
   /** The app asks for more than the person may grant. */
   readonly isReduced: boolean;
@@ -23,7 +23,7 @@ export interface ConsentPage {
   readonly path: string;
   /** The scopes that the person has allowed the app before. */
   readonly allowedBefore: ReadonlySet<string>;
-  /** How many days the app can stay connected, and what is chosen at first. */
+  /** The choices of days for which the app can stay connected, and the first choice. */
   readonly days: readonly number[];
   readonly defaultDays: number;
   readonly idleDays: number;

@@ -6,7 +6,7 @@ import { renderPage } from "../layout.ts";
 export interface SignInPage {
   /** The local path to open afterwards. */
   readonly next: string;
-  /** What the person entered before. */
+  /** The address that the person entered before. */
   readonly email?: string;
   readonly mistakes?: FormMistakes;
   /** The name of the external provider, if there is one. */

@@ -26,7 +26,7 @@ export interface AuditedCall {
 /** Replaces the operation of a request that was refused before its operation was known. */
 export const unreadOperation: AuditedCall["operation"] = { audit: "request.refused", params: z.strictObject({}) };
 
-/** What the audit entries of one change have in common. */
+/** The values that the audit entries of one change have in common. */
 export interface AuditContext
   extends Pick<AuditEntry, "businessId" | "actorType" | "actorId" | "tokenId" | "requestId"> {
   /** The entity type, a dot and a verb in the past tense. */

@@ -10,7 +10,7 @@ import { type Failure, toProblem } from "../failure.ts";
 import { type Rate, RateLimited, type RateLimiter } from "../rate-limiter.ts";
 import { authenticate } from "./authenticate.ts";
 
-/** What is known of a call before its arguments are read. */
+/** The facts of a call that are known before its arguments are read. */
 export interface CallHead {
   /** Absent if the request was refused before its operation was known. */
   readonly operation?: CallName | undefined;

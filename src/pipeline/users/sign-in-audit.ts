@@ -5,7 +5,7 @@ import type { Store } from "../../store/port.ts";
 import { createUserEntry } from "../audit/entries.ts";
 import { withAudit } from "../audit/with-audit.ts";
 
-/** What people do with their own sessions and ways to sign in. */
+/** The acts of people on their own sessions and ways to sign in. */
 export type SignInAction =
   | "user.signed_in"
   | "user.signed_out"

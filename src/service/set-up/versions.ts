@@ -14,7 +14,7 @@ export interface PublishedVersion {
 
 interface StoredVersion extends PublishedVersion {
   readonly published: boolean;
-  /** What a file says of it, apart from its name and version. */
+  /** The content that a file gives it, apart from its name and version. */
   readonly content: unknown;
 }
 

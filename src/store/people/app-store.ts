@@ -3,7 +3,7 @@ import type { User } from "../../contract/access/roles.ts";
 import type { ProductTokenStore } from "./product-token-store.ts";
 import type { UserStore } from "./user-store.ts";
 
-/** What an access token of a connected app stands for. */
+/** The grant that an access token of a connected app stands for. */
 export interface AppAccess {
   readonly connectionId: string;
   readonly user: User;

@@ -2,7 +2,7 @@
 export const searchedTables = ["submissions", "persons", "reviewers"] as const;
 export type SearchedTable = (typeof searchedTables)[number];
 
-/** What a record must have, all of it. */
+/** The words and filters that a record must match, all of them. */
 export interface TextSearch {
   /** Beginnings of words, in lower case and without accents. */
   readonly words: readonly string[];

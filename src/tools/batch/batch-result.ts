@@ -7,7 +7,7 @@ import type { ToolData } from "../results/read.ts";
 import { createResultInForm, formatText } from "../results/results.ts";
 import type { ToolSettings } from "../settings.ts";
 
-/** What became of a call of a batch. */
+/** The outcome of a call of a batch. */
 export interface BatchRow {
   /** The position of the call, counted from 1. */
   readonly call: number;

@@ -46,7 +46,7 @@ export interface ToolArguments {
   readonly shape: Readonly<Record<string, z.ZodType>>;
   /** The tool's own options. */
   readonly options: z.ZodObject;
-  /** Whether the tool's `limit` has a default of its own for tools. */
+  /** True if the tool's `limit` has a default of its own for tools. */
   readonly hasLimit: boolean;
 }
 

@@ -33,7 +33,7 @@ export function canAsk({ mode, approved }: ConfirmationPolicy, name: CallName): 
   return mode !== "off" && !approved.has(name);
 }
 
-/** How a call was repeated after a question. */
+/** The repetition of a call after a question. */
 export interface GivenConfirmation {
   /** The token from the first call, if the client cannot ask. */
   readonly confirmation?: string | undefined;
@@ -180,7 +180,7 @@ export function listApproverScopes({ call, keptFields }: ResolvedWrite): Scope[]
 
 export interface WritePreview {
   readonly ok: true;
-  /** What a human is asked. */
+  /** The question to a human. */
   readonly text: string;
   readonly dryRunResult: DryRunResult;
 }

@@ -23,7 +23,7 @@ export interface Agreement {
   readonly approvedBy?: string | undefined;
 }
 
-/** What a confirmation is valid for: exactly this call of this caller. */
+/** The call for which a confirmation is valid: exactly this one of this caller. */
 export interface ConfirmedCall {
   readonly tool: string;
   readonly args: unknown;

@@ -21,16 +21,16 @@ export interface Question {
 
 /** A human's reply to a form. */
 export interface Reply {
-  /** Whether the human agreed in a form. For a page, it only means that the human opened it. */
+  /** True if the human agreed in a form. For a page, it only means that the human opened it. */
   readonly action: "accept" | "decline";
   readonly agrees: boolean;
   readonly showsHidden: boolean;
-  /** What the human wrote: the positions to leave out, and why they do not agree. */
+  /** The human's text: the positions to leave out, and the reason for a no. */
   readonly except: string;
   readonly reason: string;
 }
 
-/** What a human is asked. */
+/** The question to a human. */
 export interface QuestionText {
   readonly text: string;
   /** Further fields of the form, beside yes and the reason of a no. */

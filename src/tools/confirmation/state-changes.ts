@@ -58,7 +58,7 @@ function listStateFields(before: Row, after: Row): string[] {
 const { irrevocable, wayBack } = questionMarks;
 const deletion = `${wayBack}delete_assignment, for each assignment`;
 
-/** What undoes a call of an operation without a state machine. */
+/** The call that undoes one of an operation without a state machine. */
 const waysBack: Partial<Record<CallName, string>> = {
   merge_person: irrevocable,
   release_feedback: irrevocable,

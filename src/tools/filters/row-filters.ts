@@ -33,7 +33,7 @@ const ListedStatus = z.enum([...AssignmentStatus.options, "incomplete"]);
 /** One status or several; tools declare a list. */
 export const AssignmentStatuses = z.union([ListedStatus, z.array(ListedStatus).min(1)]);
 
-/** What `incomplete` means as a status of assignments (specification 4.4). */
+/** The statuses that `incomplete` stands for (specification 4.4). */
 const incomplete = ["assigned", "accepted", "conflict"];
 const stateFields = new Set(["state", "status", "lifecycleStatus"]);
 

@@ -32,7 +32,7 @@ export interface Pages {
   readonly rows: readonly Row[];
   readonly page: PageMeta;
   readonly notes: readonly string[];
-  /** How many rows there are, if `all` could not show every one. */
+  /** The number of rows, if `all` could not show every one. */
   readonly total?: string | undefined;
 }
 

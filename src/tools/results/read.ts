@@ -26,7 +26,7 @@ export interface ToolData {
   readonly data: unknown;
   readonly page?: PageMeta | undefined;
   readonly notes: readonly string[];
-  /** How many rows there are, if not every one of the requested ones is shown. */
+  /** The number of rows, if not every requested one is shown. */
   readonly total?: string | undefined;
   /** The data before fields were omitted. */
   readonly untruncated?: unknown;

@@ -49,7 +49,7 @@ export async function describeCreatedConflicts(
   return describeConflicts(session, call, (data as AssignmentOutcome).created);
 }
 
-/** What is compared, by the read that shows it. */
+/** The values that are compared, by the read that shows them. */
 const comparisons: Partial<Record<OperationName, string>> = {
   get_reviewer: "reviewers",
   get_submission: "applicants",

@@ -16,7 +16,7 @@ export interface ResolvedTarget {
   readonly input: UpstreamRow;
   /** Sentences about what the target selected and what it left out. */
   readonly lines: readonly string[];
-  /** What the call answers if the target selected nothing. */
+  /** The answer of the call if the target selected nothing. */
   readonly emptyData?: unknown;
 }
 

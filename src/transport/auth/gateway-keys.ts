@@ -23,7 +23,7 @@ export interface GatewayKeys {
   subject(name: string): KeyHolder | undefined;
   /** Returns the holders of all entries, also of expired ones. */
   holders(): readonly (KeyHolder & { readonly expiresAt: string | undefined })[];
-  /** Whether any entry names a subject: then other subjects are refused. */
+  /** True if any entry names a subject: then other subjects are refused. */
   readonly namesSubjects: boolean;
   /** Reads the file again at once. */
   reload(): void;

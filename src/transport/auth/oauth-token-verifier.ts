@@ -58,11 +58,11 @@ const algorithms = [
   "EdDSA",
   "Ed25519",
 ];
-/** How the header names an access token (RFC 9068). */
+/** The types by which a header names an access token (RFC 9068). */
 const accessTokenTypes: readonly unknown[] = ["at+jwt", "application/at+jwt"];
-/** How many issuers name any token. Other kinds (logout, events, proofs) are not for getting in with. */
+/** The types that many issuers give any token. Other kinds (logout, events, proofs) are not for getting in with. */
 const generalTypes: readonly unknown[] = [undefined, "jwt", "application/jwt"];
-/** What a token's own claims call it: Keycloak's `typ`, Cognito's `token_use`. */
+/** The claims by which a token names its own kind: Keycloak's `typ`, Cognito's `token_use`. */
 const kindClaims = { typ: "bearer", token_use: "access" };
 /** Claims that OpenID Connect has for ID tokens alone. */
 const idTokenClaims = ["nonce", "at_hash", "c_hash"];

@@ -6,7 +6,7 @@ import { requireRole } from "./person-page.ts";
 import { addPersonRoutes } from "./person-routes.ts";
 import { addTokenRoutes } from "./token-routes.ts";
 
-/** What the page says after a form was sent, by the `done` that the form's answer leads to. */
+/** The notices of the page after a form was sent, by the `done` that the form's answer leads to. */
 const outcomes: Readonly<Record<string, string>> = {
   token: "The token was changed, with effect from its next call.",
   revoked: "The token was revoked.",

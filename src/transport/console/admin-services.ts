@@ -16,7 +16,7 @@ import type { TestEventSender } from "../../webhooks/test-event.ts";
 import type { GatewayKeys } from "../auth/gateway-keys.ts";
 import type { PageReading } from "./page-reader.ts";
 
-/** What the pages need to manage access, integrations and the audit. Every read names its organisation. */
+/** The services with which the pages manage access, integrations and the audit. Every read names its organisation. */
 export interface AdminServices {
   readonly clock: Clock;
   readonly listUsers: (businessId: string) => Promise<readonly User[]>;
@@ -28,7 +28,7 @@ export interface AdminServices {
   readonly embedded: EmbeddedAdmin | undefined;
 }
 
-/** What a page reads for which the interface has no operation. */
+/** The rule of a page's read for which the interface has no operation. */
 export interface PageReadRule {
   /** The name in the audit, such as `export.listed`. */
   readonly audit: `${string}.${string}`;

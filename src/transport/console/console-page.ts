@@ -3,7 +3,7 @@ import type { OperationPipeline } from "../../pipeline/execute.ts";
 import { findSignedIn, type PageContext, type PeopleServices, redirectToSignIn } from "../people/browser-request.ts";
 import { createPageReader, describeReading, type PageReader } from "./page-reader.ts";
 
-/** What the pages of the console need. */
+/** The services that the pages of the console need. */
 export interface ConsoleServices {
   readonly people: PeopleServices;
   /** The pipeline of the embedded service. Undefined with a remote service, whose records the console does not show. */

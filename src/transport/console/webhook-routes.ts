@@ -20,7 +20,7 @@ import { requireListed, requireRole, toAuthor } from "./person-page.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxListed = 100;
-/** How long the previous secret signs as well. */
+/** The time for which the previous secret signs as well. */
 const overlapMs = dayMs;
 
 const outcomes: Readonly<Record<string, string>> = {

@@ -25,13 +25,13 @@ export interface FastPathConnection {
   readonly authInfo?: AuthInfo | undefined;
   /** The token of a connection whose requests carry none. */
   readonly token?: string | undefined;
-  /** Whether each request states its revision, as those of 2026-07-28 do. */
+  /** True if each request states its revision, as those of 2026-07-28 do. */
   readonly stateless: boolean;
   /** Returns what a handshake agreed on; undefined leaves the request to the SDK. */
   terms(): NegotiatedTerms | undefined | Promise<NegotiatedTerms | undefined>;
 }
 
-/** What a 2025-era client and this server agreed on. */
+/** The terms that a 2025-era client and this server agreed on. */
 export interface NegotiatedTerms {
   readonly revision: string;
   readonly capabilities?: ClientCapabilities | undefined;

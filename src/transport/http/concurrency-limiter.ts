@@ -9,7 +9,7 @@ export interface ConcurrencyLimiter {
   leave(response: ServerResponse): void;
 }
 
-/** How long a client may take to send its request or to read its answer while others wait for its place. */
+/** The time that a client may take to send its request or to read its answer while others wait for its place. */
 export const slowClientAfterMs = 2_000;
 
 /**

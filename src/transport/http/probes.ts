@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Whether the program can serve requests, with the checks behind it. */
+/** The readiness of the program, with the checks behind it. */
 export interface Readiness {
   readonly ready: boolean;
   /** `draining` once the program has been asked to stop. */

@@ -40,7 +40,7 @@ export interface HttpOptions extends RebindingOptions {
   readonly maxConnections: number;
   /** Connections open at once from one client's address. */
   readonly maxConnectionsPerAddress: number;
-  /** How long requests in flight may take to end when the server closes. */
+  /** The time that requests in flight may take to end when the server closes. */
   readonly shutdownSeconds: number;
   readonly timeouts?: typeof httpTimeouts;
 }
@@ -57,7 +57,7 @@ export interface HttpSurfaces {
   readonly pipeline?: OperationPipeline | undefined;
   /** The people who sign in, and their pages. */
   readonly people?: PeopleServices;
-  /** What the pages need to manage access, integrations and the audit. */
+  /** The services with which the pages manage access, integrations and the audit. */
   readonly admin?: AdminServices;
   /** The metadata document that names the issuer of tokens for MCP, if there is one. */
   readonly resource?: FindResource | undefined;
@@ -66,7 +66,7 @@ export interface HttpSurfaces {
   readonly log: Log;
 }
 
-/** What a server serves until it closes. */
+/** The surfaces that a server serves until it closes. */
 interface ServedSurfaces extends HttpSurfaces {
   /** Aborted when the server begins to close: ends streams that would last as long as their clients listen. */
   readonly closing: AbortSignal;
@@ -82,7 +82,7 @@ export interface HttpServer {
 
 const mcpPath = "/mcp";
 
-/** How long a client may take, in milliseconds. */
+/** The time that a client may take, in milliseconds. */
 export const httpTimeouts = {
   /** To send a request's head. */
   headersMs: 10_000,

@@ -27,7 +27,7 @@ export type WebhookHandler = (request: IncomingMessage, response: ServerResponse
 
 /** Far more than any event has. */
 export const maxEventBytes = 256 * 1024;
-/** How long a body may take to arrive: a sender is authenticated only after it. */
+/** The time that a body may take to arrive: a sender is authenticated only after it. */
 export const bodyTimeoutMs = 10_000;
 
 /** A 401 must name an authentication scheme (RFC 9110, section 15.5.2); none is registered for webhook signatures. */

@@ -14,7 +14,7 @@ import {
 } from "./browser-request.ts";
 import { addCookies, checkNewPassword, formatWait, readForm } from "./forms.ts";
 
-/** What the page says after a form was sent, by the `done` that the form's answer leads to. */
+/** The notices of the page after a form was sent, by the `done` that the form's answer leads to. */
 const outcomes: Readonly<Record<string, string>> = {
   password: "The password was changed. Your other sessions have ended.",
   session: "The session has ended.",

@@ -16,14 +16,14 @@ import { getClientAddress } from "../http/client-address.ts";
 export type PageContext = Context<{ Bindings: HttpBindings }>;
 export type PeopleApp = Hono<{ Bindings: HttpBindings }>;
 
-/** What the pages need of people who sign in. */
+/** The services that the pages need for people who sign in. */
 export interface PeopleServices {
   /** Loads the part that signs people in, on first use. */
   readonly accounts: () => Promise<Accounts>;
   readonly userAdmin: UserAdmin;
   /** The apps that people connect. Undefined if they cannot. */
   readonly appAdmin: AppAdmin | undefined;
-  /** Whether the metadata documents of apps can be loaded, as far as is known. */
+  /** Returns whether the metadata documents of apps can be loaded, as far as is known. */
   readonly canLoadDocuments: () => boolean;
   /** The product tokens with which apps call a remote service. Undefined with the embedded service. */
   readonly productTokens: ProductTokenAdmin | undefined;

@@ -10,7 +10,7 @@ import { readForm } from "./forms.ts";
 
 export const productTokenPath = "/product-token";
 
-/** What the page says after a form was sent, by the `done` that the form's answer leads to. */
+/** The notices of the page after a form was sent, by the `done` that the form's answer leads to. */
 const outcomes: Readonly<Record<string, string>> = {
   saved: "The product accepts the token. It was saved.",
   tested: "The product accepts the token.",

@@ -3,7 +3,7 @@ import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
 import { computeHmac, equalsInConstantTime } from "../../lib/crypto/crypto.ts";
 
-/** What a 2025-era client and this server negotiated, for the process that receives the client's next request. */
+/** The terms that a 2025-era client and this server negotiated, for the process that receives the client's next request. */
 export interface SessionTerms {
   readonly sessionId: string;
   /** The only caller who can use the session. */

@@ -16,7 +16,7 @@ export interface StdioDeps {
   readonly disabledBySetting: SubscriberOptions["disabledBySetting"];
   readonly token: string;
   readonly log: Log;
-  /** How long calls in flight may take to end when the connection closes, in milliseconds. */
+  /** The time that calls in flight may take to end when the connection closes, in milliseconds. */
   readonly drainMs: number;
 }
 

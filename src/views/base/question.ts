@@ -5,7 +5,7 @@ import { parseQuestion, renderQuestionCall, renderQuestionLines } from "../../pa
 import type { ViewHost } from "./connection.ts";
 import { type AskedQuestion, type PendingQuestion, readToolResult, type ToolAnswer } from "./result.ts";
 
-/** What the resource of an approval says. */
+/** The data of an approval's resource. */
 interface Approval {
   readonly status: "pending" | "approved" | "declined" | "expired";
   readonly reason: string | null;
@@ -16,11 +16,11 @@ interface QuestionState {
   readonly leftOut: readonly number[];
   /** The approval on the server's page, once it was read. */
   readonly approval?: Approval | undefined;
-  /** Whether the person has declined in the view. */
+  /** True if the person has declined in the view. */
   readonly declined?: boolean;
 }
 
-/** What a question needs of the view that shows it. */
+/** The functions that a question needs of the view that shows it. */
 export interface QuestionSurroundings {
   getHost(): ViewHost | undefined;
   draw(): void;

@@ -13,9 +13,9 @@ export interface PendingQuestion {
   readonly url?: string;
 }
 
-/** What a view that makes a call does after the question about it. */
+/** The steps of a view that makes a call, after the question about it. */
 export interface AfterQuestion {
-  /** What it does with the data after an approval. */
+  /** Uses the data after an approval. */
   onAnswer(data: never): void | Promise<void>;
   /** Leaves the question. */
   onBack(): void;
@@ -35,7 +35,7 @@ export interface AskedQuestion {
   readonly call: AskedCall;
 }
 
-/** What a tool has answered. */
+/** The answer of a tool. */
 export type ToolAnswer<Data> =
   | { readonly kind: "data"; readonly data: Data; readonly notes: readonly string[] }
   | AskedQuestion

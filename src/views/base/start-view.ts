@@ -8,20 +8,20 @@ import { type AfterQuestion, type AskedQuestion, readToolResult, type ToolAnswer
 
 export type Markup = ReturnType<typeof html>;
 
-/** What a view draws itself from. */
+/** The state from which a view draws itself. */
 export interface Drawing<Data, State> extends HostAbilities {
   readonly data: Data;
   readonly state: State;
 }
 
-/** What a host does for views. They hide what needs more. */
+/** The capabilities that a host has for views. They hide what needs more. */
 interface HostAbilities {
-  /** Whether it passes tool calls to the server. */
+  /** True if it passes tool calls to the server. */
   readonly callsTools: boolean;
   readonly opensLinks: boolean;
 }
 
-/** What an action of a view can do. */
+/** The effects that an action of a view can have. */
 export interface Controls<Data, State> extends Drawing<Data, State> {
   /** The arguments of the call whose result the view shows. */
   readonly input: Values;
@@ -46,7 +46,7 @@ export interface ViewDefinition<Data, State extends object> {
   readonly state: State;
   render(drawing: Drawing<Data, State>): Markup;
   /**
-   * What happens when an element is clicked or its value is changed, by the name in the element's `data-action`. An
+   * The actions when an element is clicked or its value is changed, by the name in the element's `data-action`. An
    * element with an id keeps the focus when the view is drawn again.
    */
   readonly actions?: Readonly<Record<string, (controls: Controls<Data, State>) => unknown>>;

@@ -59,7 +59,7 @@ export function changePair(
   return wanted === (candidate.assigned !== null) ? others : { ...others, [key]: wanted };
 }
 
-/** What is sent for a submission: an assignment, a removal, or both as a move from one reviewer to another. */
+/** The calls that are sent for a submission: an assignment, a removal, or both as a move from one reviewer to another. */
 export interface PlanStep {
   readonly submissionId: string;
   readonly removed?: string | undefined;

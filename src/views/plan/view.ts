@@ -24,7 +24,7 @@ import {
 
 interface State {
   readonly changes: PlanChanges;
-  /** What became of the calls that were sent last. */
+  /** The outcome of the calls that were sent last. */
   readonly outcome: readonly PlanOutcome[];
 }
 

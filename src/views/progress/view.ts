@@ -6,7 +6,7 @@ import { renderRecords } from "../../pages/components/table.ts";
 import { type Drawing, startView } from "../base/start-view.ts";
 
 interface State {
-  /** Whether only submissions and reviewers with late reviews are shown. */
+  /** True if only submissions and reviewers with late reviews are shown. */
   readonly onlyLate: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { CallToolRequest, CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
 import type { McpUiHostCapabilities, McpUiHostContext } from "@modelcontextprotocol/ext-apps";
 
-/** What the page is asked to show. */
+/** The content that the page is asked to show. */
 export interface ShownView {
   readonly document: string;
   readonly input: Record<string, unknown>;
@@ -10,7 +10,7 @@ export interface ShownView {
   readonly capabilities: McpUiHostCapabilities;
 }
 
-/** What a test and the page of the host do for each other. */
+/** The functions that a test and the page of the host have for each other. */
 export interface HostPage {
   /** Passes a call to the server. */
   callServer(params: CallToolRequest["params"]): Promise<CallToolResult>;

@@ -16,7 +16,7 @@ const { passthroughEgressFilter } = require("@n8n/backend-network/egress");
 
 const node = new McpClient();
 
-/** What n8n hands a node that it runs: its parameters, credentials and items. */
+/** The values that n8n hands a node which it runs: its parameters, credentials and items. */
 function context(parameters = {}) {
   const given = { serverTransport: "httpStreamable", authentication: "bearerAuth", endpointUrl: url, ...parameters };
   return {

@@ -183,7 +183,7 @@ describe.each(surfaces)("listing submissions over %s", (surface) => {
   });
 });
 
-/** What happens between two pages: to the row at an index, or a new one. */
+/** The change between two pages: to the row at an index, or a new one. */
 const happening = fc.oneof(
   fc.record({ kind: fc.constant("insert" as const), tick: fc.boolean() }),
   fc.record({ kind: fc.constantFrom("edit" as const, "withdraw" as const), index: fc.nat(), tick: fc.boolean() }),

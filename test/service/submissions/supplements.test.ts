@@ -228,7 +228,7 @@ describe.each(surfaces)("supplement responses over %s", (surface) => {
   });
 });
 
-/** What no change of status touches. */
+/** The values that no change of status touches. */
 function kept({ supplementResponseId, submissionId, title, fields, fileIds }: Row<"supplements">) {
   return { supplementResponseId, submissionId, title, fields, fileIds };
 }

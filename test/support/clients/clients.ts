@@ -37,7 +37,7 @@ export interface ToolClient {
   list(): Promise<Tool[]>;
 }
 
-/** What a human answers to a question. */
+/** The answer of a human to a question. */
 export type HumanReply =
   | { action: "accept"; content: { confirm: boolean; showHidden?: boolean; except?: string; reason?: string } }
   | { action: "decline" }

@@ -1,6 +1,6 @@
 const id = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}\b/g;
 
-/** Whether a text is a record's id and nothing else. */
+/** Returns whether a text is a record's id and nothing else. */
 export function isId(value: unknown): value is string {
   return typeof value === "string" && value.replace(id, "") === "" && value !== "";
 }

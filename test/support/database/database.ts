@@ -13,7 +13,7 @@ declare module "vitest" {
   }
 }
 
-/** Whether desks stand on PostgreSQL. */
+/** True if the tests use PostgreSQL. */
 export const onPostgres = process.env["TEST_DATABASE"] === "postgres";
 
 /** An empty database that several services can use: on PostgreSQL where desks stand on it, else a file. */

@@ -9,7 +9,7 @@ const script = fileURLToPath(new URL("./process.ts", import.meta.url));
 /** A service in a process of its own. */
 export interface OtherProcess {
   readonly origin: string;
-  /** What it has logged so far. */
+  /** The log so far. */
   logged(): string;
   signal(signal: NodeJS.Signals): void;
   /** Ends it at once, whatever it is about. */
@@ -19,9 +19,9 @@ export interface OtherProcess {
 }
 
 interface Surroundings {
-  /** How far its clock is ahead. */
+  /** The time by which its clock is ahead. */
   readonly aheadMs?: number;
-  /** What its command begins with. */
+  /** The beginning of its command. */
   readonly within?: readonly string[];
   /** Takes what ends it with whatever it is for: a test, if nothing else is said. */
   readonly ending?: Ending;

@@ -6,10 +6,10 @@ import { temporaryDirectory } from "./directory.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const main = join(root, "dist/main.js");
-/** What one test's program has compiled serves the next one's. */
+/** The compiled code of one test's program serves the next one's. */
 const compiled = join(root, "node_modules/.cache/programme-mcp");
 
-/** What a process that ended said. */
+/** The output of a process that ended. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -20,7 +20,7 @@ export interface Ended {
 export interface Home {
   readonly path: string;
   readonly database: string;
-  /** What a client needs to start the program itself. */
+  /** The settings with which a client starts the program itself. */
   command(args: readonly string[], environment?: Record<string, string>): Command;
   /** Runs a command to its end. */
   run(args: readonly string[], environment?: Record<string, string>): Promise<Ended>;
@@ -38,7 +38,7 @@ export interface Started {
   readonly process: ChildProcess;
   /** The first match on stdout, as soon as there is one. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
-  /** What it has said on stderr so far. */
+  /** The output on stderr so far. */
   output(): string;
   /** Everything that it said, once it has ended. */
   ended(): Promise<Ended>;

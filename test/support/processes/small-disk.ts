@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const unshare = ["--user", "--map-root-user", "--mount"];
 
-/** Whether this machine lets anybody mount something where only their own processes see it. */
+/** True if this machine lets anybody mount something where only their own processes see it. */
 export const hasSmallDisks = canMount();
 
 function canMount(): boolean {
@@ -18,7 +18,7 @@ function canMount(): boolean {
 
 /** Disks of their own that can be filled, which only processes within see. */
 export interface SmallDisks {
-  /** What the command of a process within begins with. */
+  /** The beginning of the command of a process within. */
   readonly within: readonly string[];
   /** Runs a shell command within; gives what it prints. */
   run(command: string): Promise<string>;

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 export const answerPaths = ["fast path", "SDK"] as const;
 export type AnswerPath = (typeof answerPaths)[number];
 
-/** What no revision knows: a message with it is left to the SDK, which lets it pass. */
+/** A member that no revision knows: a message with it is left to the SDK, which lets it pass. */
 const unknownMeta = { "com.example/path": "SDK" };
 
 type Message = { readonly method?: string; readonly params?: { readonly _meta?: object } };

@@ -20,7 +20,7 @@ export type Behind = "embedded" | "remote";
 export interface Gateway {
   /** The service, at the address where its MCP is called: the gateway's. */
   readonly server: TestServer;
-  /** Whose MCP it is: the service itself, or one in front of it. */
+  /** The program whose MCP it is: the service itself, or one in front of it. */
   readonly app: App;
   readonly file: string;
   readonly directory: string;
@@ -121,7 +121,7 @@ export function readMessage({ text }: RawAnswer) {
   return JSON.parse(text.startsWith("{") ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? "null"));
 }
 
-/** What a tool call answered. */
+/** The answer of a tool call. */
 export async function readCalled(
   at: { readonly origin: string },
   token: string,

@@ -24,16 +24,16 @@ export interface TestIssuer {
   readonly address: string;
   /** Paths that were asked for, in order. */
   readonly requestedPaths: string[];
-  /** What clients asked for at the token endpoint, in order. */
+  /** The requests of clients at the token endpoint, in order. */
   readonly requests: { readonly scope: string; readonly resource: string | null }[];
   /** The most that its human has agreed to give a client; everything without. */
   consent: readonly string[] | undefined;
   readonly client: { readonly clientId: string; readonly clientSecret: string };
-  /** What its metadata says besides or instead. */
+  /** Further members of its metadata, or other values. */
   metadata: Record<string, unknown>;
-  /** What it answers instead of its keys. */
+  /** The answer instead of its keys. */
   keyText: string | undefined;
-  /** What it answers while it is out of order. */
+  /** The answer while it is out of order. */
   fault: number | "hang" | undefined;
   readonly key: SigningKey;
   /** Signs with a new key from now on; the old one is kept beside it, or withdrawn. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import OpenIdProvider from "oidc-provider";
 import { onTestFinished, vi } from "vitest";
 
-/** What the provider says about the person who signs in there. */
+/** The claims of the provider about the person who signs in there. */
 export interface ProviderClaims {
   readonly sub: string;
   readonly email?: string;

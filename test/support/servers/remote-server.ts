@@ -5,7 +5,7 @@ import { scopes } from "../../../src/contract/access/scopes.ts";
 import type { Clock } from "../../../src/lib/clock.ts";
 import type { Log } from "../../../src/lib/log.ts";
 
-/** Whether tools work on the portal's service over HTTP, as on a product's own, instead of inside it. */
+/** True if tools work on the portal's service over HTTP, as on a product's own, instead of inside it. */
 export const throughRemote = process.env["TEST_UPSTREAM"] === "remote";
 
 interface Surroundings {

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 /** A way to a server that can be cut. */
 export interface TcpProxy {
   readonly port: number;
-  /** What clients have sent so far, as text. */
+  /** The data that clients have sent so far, as text. */
   sent(): string;
   /** Leads connections that are made from now on to the server on this port. */
   turnTo(port: number): void;

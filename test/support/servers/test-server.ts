@@ -48,7 +48,7 @@ export class ClientProblem extends Error {
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
 type Data = any;
 
-/** What an operation answered: `data`, and where there is one the page. */
+/** The answer of an operation: `data`, and where there is one the page. */
 export interface TestReply {
   readonly data: Data;
   readonly page?: { hasMore: boolean; lastEvaluatedKey?: string };
@@ -88,7 +88,7 @@ export interface TestServer {
 
 interface Running {
   readonly app: App;
-  /** Whose tools are called. */
+  /** The caller of the tools. */
   readonly agents: App;
   readonly clock: TestClock;
   readonly httpServer: HttpServer;

@@ -37,7 +37,7 @@ async function review(server: Awaited<ReturnType<typeof openSetup>>["server"]) {
   return { round, submissions, reviewers };
 }
 
-/** What strangers write to have it shown otherwise than as text. */
+/** Texts of strangers that are meant to be shown otherwise than as text. */
 const hostile = [
   "[Approve](https://evil.example/yes) ![](https://evil.example/pixel.png)",
   "<img src=x onerror=alert(1)><a href='https://evil.example'>here</a><script>1</script>",

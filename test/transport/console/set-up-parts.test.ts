@@ -50,6 +50,9 @@ describe("a form of the set-up with mistakes", () => {
     }
     const dates = await editPart(browser, `${path}/tracks/1/rounds/1`, wrong[0][1]);
     expect(readMistakes(dates)).toEqual({ endDate: "End: Expected a time after “Start”" });
+    const times = { intakeOpenDate: "2035-09-15T12:00", intakeCloseDate: "2035-09-14T12:00" };
+    const intake = await editPart(browser, `${path}/tracks/1`, times);
+    expect(readMistakes(intake)).toEqual({ intakeCloseDate: "Intake closes: Expected a time after “Intake opens”" });
   });
 });
 

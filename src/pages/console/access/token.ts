@@ -9,7 +9,7 @@ import { renderPage } from "../../layout.ts";
 import { renderCarefulAction, renderSecret } from "../components.ts";
 import { describeTokenState } from "./overview.ts";
 
-/** What a person gave for a token, which the page shows again if something is wrong with it. */
+/** The values that a person gave for a token. The page shows them again if something is wrong with them. */
 export interface TokenForm {
   readonly name: string;
   readonly preset: string;

@@ -3,7 +3,7 @@ import type { User } from "../../../contract/access/roles.ts";
 import { EmailSend } from "../../../contract/emails.ts";
 import { renderSelect } from "../../components/choices.ts";
 import { renderTable } from "../../components/data-table.ts";
-import { formatMinute } from "../../components/format.ts";
+import { formatCode, formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
 import { renderAction, renderNextPage } from "../components.ts";
@@ -29,7 +29,7 @@ export function renderMailPage({ user, sends, status, cursor, done }: MailPage) 
         <div>${renderSelect(
           "status",
           "State",
-          mailStatuses.map((value) => ({ value, label: value })),
+          mailStatuses.map((value) => ({ value, label: formatCode(value) })),
           status,
         )}</div>
         <button>Show</button>
@@ -40,8 +40,8 @@ export function renderMailPage({ user, sends, status, cursor, done }: MailPage) 
         rows: sends.map(({ emailSendId, subject, recipientEmail, queuedAt, sentAt, error }) => [
           subject,
           recipientEmail,
-          formatMinute(queuedAt),
-          formatMinute(sentAt),
+          html`<time>${formatMinute(queuedAt)}</time>`,
+          html`<time>${formatMinute(sentAt)}</time>`,
           error ?? "",
           ...(isRetried ? [renderAction(`/integrations/mail/${emailSendId}/retry`, "Send again", subject)] : []),
         ]),

@@ -10,6 +10,7 @@ import type {
   SetUpItem,
   TrackConfig,
 } from "../../../contract/set-up/program-config.ts";
+import type { FormUse } from "../../../contract/set-up/set-up-plan.ts";
 import { renderTable } from "../../components/data-table.ts";
 import { formatCode, formatMinute } from "../../components/format.ts";
 
@@ -20,6 +21,8 @@ export interface ShownConfig {
   /** The path of the pages on which the parts are edited. Absent: they are only shown. */
   readonly editPath?: string;
   readonly personFieldsVersion?: number | undefined;
+  /** The submissions that keep a version of a form. */
+  readonly formUses?: readonly FormUse[];
 }
 
 /** Renders the settings of a programme that matter to everyone. */
@@ -48,7 +51,8 @@ export function renderConfig(shown: ShownConfig) {
     ${tracks.map((track, index) => renderTrack(shown, track, index + 1))} ${renderAdd(shown, "tracks", "Add a track")}
     <h2>Forms</h2>
     ${forms.length === 0 ? html`<p>No track uses a form yet.</p>` : ""}
-    ${forms.map((form, index) => renderForm(shown, form, index + 1))} ${renderAdd(shown, "forms", "Add a form")}
+    ${forms.map((form, index) => renderForm(shown, form, index + 1))} ${renderFormUses(shown.formUses ?? [])}
+    ${renderAdd(shown, "forms", "Add a form")}
     <h2>Rubrics</h2>
     ${rubrics.length === 0 ? html`<p>No round uses a rubric yet.</p>` : ""}
     ${rubrics.map((rubric, index) => renderRubric(shown, rubric, index + 1))}
@@ -78,8 +82,7 @@ function renderTrack(shown: ShownConfig, track: TrackConfig, position: number) {
       ]),
       empty: "The track has no rounds.",
     })}
-    ${renderAdd(shown, `${path}/rounds`, "Add a round", name)}
-    ${renderTextsLink(shown, `${path}/texts`, `Texts for applicants of ${name}`)}
+    ${renderTrackLinks(shown, path, name)}
   </section>`;
 }
 
@@ -184,14 +187,29 @@ function renderEdit({ editPath }: ShownConfig, path: string, subject: string) {
   return editPath ? html` <a href="${editPath}/${path}" aria-label="Edit the ${subject}">Edit</a>` : "";
 }
 
-function renderTextsLink({ editPath }: ShownConfig, path: string, label: string) {
-  return editPath ? html`<p><a href="${editPath}/${path}" aria-label="${label}">Texts for applicants</a></p>` : "";
+function renderTrackLinks({ editPath }: ShownConfig, path: string, track: string) {
+  if (!editPath) return "";
+  const links = [
+    { page: "rounds/new", label: "Add a round", name: `Add a round to ${track}` },
+    { page: "texts", label: "Texts for applicants", name: `Texts for applicants of ${track}` },
+  ];
+  return html`<p class="links">
+    ${links.map(({ page, label, name }) => html`<a href="${editPath}/${path}/${page}" aria-label="${name}">${label}</a> `)}
+  </p>`;
 }
 
-function renderAdd({ editPath }: ShownConfig, path: string, label: string, subject?: string) {
-  if (!editPath) return "";
-  const name = subject === undefined ? label : `${label} to ${subject}`;
-  return html`<p><a href="${editPath}/${path}/new" aria-label="${name}">${label}</a></p>`;
+function renderAdd({ editPath }: ShownConfig, path: string, label: string) {
+  return editPath ? html`<p><a href="${editPath}/${path}/new">${label}</a></p>` : "";
+}
+
+/** Renders which submissions keep which version of a form. */
+export function renderFormUses(uses: readonly FormUse[]) {
+  return html`${uses.map(
+    ({ form, version, submissions }) =>
+      html`<p class="hint">
+        ${submissions === 1 ? "1 submission keeps" : `${submissions} submissions keep`} version ${version} of ${form}.
+      </p>`,
+  )}`;
 }
 
 export function formatVersion(name: string, version: number | undefined): string {

@@ -5,7 +5,7 @@ import { renderNotice } from "../../components/notice.ts";
 import { programsPath, renderProgramPage } from "../programs.ts";
 import { renderConfig, renderSettings } from "./config.ts";
 import { newProgramPath, renderFileInput } from "./new-program.ts";
-import { renderFormUses, renderText } from "./preview.ts";
+import { renderText } from "./preview.ts";
 
 export interface SetUpPage {
   readonly user: User;
@@ -33,7 +33,7 @@ export function renderSetUpPage({ user, setUp, text, done }: SetUpPage) {
       <h2>Programme of ${year}</h2>
       ${renderSettings(config.program)}
       <p><a href="${path}/program">Edit the programme</a> · <a href="${path}/texts">Texts for applicants</a></p>
-      ${renderConfig({ config, editPath: path, personFieldsVersion: setUp.personFieldsVersion })} ${renderFormUses(formUses)}
+      ${renderConfig({ config, editPath: path, personFieldsVersion: setUp.personFieldsVersion, formUses })}
       <h2>As a file</h2>
       <p>
         <a href="${path}/programme.yaml" download>Download as YAML</a>,

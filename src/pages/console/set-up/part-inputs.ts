@@ -164,7 +164,7 @@ export const criterionInputs: readonly SetUpInput[] = [
   { path: "options", label: "Choices, one on each line", kind: "lines", empty: "absent" },
 ];
 
-/** How the scores of a rubric's criteria are combined. */
+/** The way in which the scores of a rubric's criteria are combined. */
 export const rubricInputs: readonly SetUpInput[] = [
   {
     path: "scoringMethod",

@@ -5,8 +5,8 @@ import { type ChoiceGroup, type FormMistakes, renderChoiceGroup } from "../../co
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
 import { programsPath } from "../programs.ts";
+import { renderFormUses } from "./config.ts";
 import { renderInputs, type SetUpInput, type SetUpValues } from "./inputs.ts";
-import { renderFormUses } from "./preview.ts";
 
 export interface PartPage {
   readonly user: User;

@@ -7,7 +7,7 @@ import { formatCode, formatMinute } from "../../components/format.ts";
 import { renderNotice } from "../../components/notice.ts";
 import { renderPage } from "../../layout.ts";
 import { programsPath } from "../programs.ts";
-import { renderConfig, renderSettings } from "./config.ts";
+import { renderConfig, renderFormUses, renderSettings } from "./config.ts";
 
 export interface PreviewPage {
   readonly user: User;
@@ -112,16 +112,6 @@ function renderChanges(outcome: SetUpOutcome, path: string, text: string, revisi
 function renderNewVersion(form: string, version: number, formUses: readonly FormUse[]) {
   return html`<p>The form ${form} gets version ${version}.</p>
     ${renderFormUses(formUses.filter((use) => use.form === form))}`;
-}
-
-/** Renders which submissions keep which version of a form. */
-export function renderFormUses(uses: readonly FormUse[]) {
-  return html`${uses.map(
-    ({ form, version, submissions }) =>
-      html`<p class="hint">
-        ${submissions === 1 ? "1 submission keeps" : `${submissions} submissions keep`} version ${version} of ${form}.
-      </p>`,
-  )}`;
 }
 
 function renderDifferences(differences: readonly Difference[]) {

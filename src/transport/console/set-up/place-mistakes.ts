@@ -37,6 +37,6 @@ export function toFormMistake({ path, code, message }: Issue, placed: PlacedInpu
 
 /** Replaces names of the set-up that are not everyday words, such as `intakeOpenDate`, by the labels of their inputs. */
 function replaceNames(message: string, inputs: readonly SetUpInput[]): string {
-  const named = inputs.filter(({ path }) => /[A-Z.]/.test(path));
-  return named.reduce((text, { path, label }) => text.replaceAll(path, `“${label}”`), message);
+  const labels = new Map(inputs.map(({ path, label }) => [path, `“${label}”`]));
+  return message.replace(/\b[a-z]+(?:[A-Z]\w*|\.\w+)+/g, (name) => labels.get(name) ?? name);
 }

@@ -13,7 +13,7 @@ import {
   setUpPath,
 } from "./set-up-text.ts";
 
-/** What the page says after a change. */
+/** The notices of the page after a change. */
 const outcomes: Readonly<Record<string, string>> = {
   created: "The programme is made. Applications arrive while the intake of a track is open.",
   changed: "The set-up is changed.",

@@ -15,7 +15,7 @@ import { requireRole, toAuthor } from "../person-page.ts";
 /** A form with a text of the greatest size, whose line breaks a browser may double. */
 export const maxSetUpFormBytes = 2 * configLimits.fileBytes;
 
-/** What the pages of the set-up need. */
+/** The services that the pages of the set-up need. */
 export interface SetUpServices {
   readonly people: PeopleServices;
   /** Loads the part that reads and applies texts, on first use. */
@@ -113,7 +113,7 @@ export function addTextRoutes(app: PeopleApp, services: SetUpServices, path: str
   add("apply", "text", false);
 }
 
-/** What a text is for. */
+/** The programme that a text is for. */
 export interface TextTarget {
   readonly target: SetUpTarget;
   /** The path of the pages. */
