@@ -3,7 +3,7 @@ import type { ProgramConfig } from "../contract/set-up/program-config.ts";
 import type { Difference } from "../contract/set-up/set-up-plan.ts";
 import { isObject } from "../lib/is-object.ts";
 
-/** The nouns for the parts of lists, and the fields that tell them apart. */
+/** The nouns for the parts of lists, and the fields that identify them. */
 const lists: Readonly<Record<string, { readonly noun: string; readonly key: string }>> = {
   tracks: { noun: "track", key: "name" },
   rounds: { noun: "round", key: "name" },
