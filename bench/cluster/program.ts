@@ -12,7 +12,7 @@ export interface Program {
   stop(): Promise<void>;
 }
 
-/** What the runs of this process have to end, the latest first. */
+/** The parts that the runs of this process have to end, the latest first. */
 const ends: (() => Promise<void>)[] = [];
 
 export function atEnd(end: () => Promise<void>): void {

@@ -3,7 +3,7 @@
 /** The answer to one attempt at a call. */
 export interface Answer {
   readonly ok: boolean;
-  /** What the caller saw, such as `503 unavailable, retry after 1 s`. */
+  /** The answer that the caller saw, such as `503 unavailable, retry after 1 s`. */
   readonly seen: string;
   // biome-ignore lint/suspicious/noExplicitAny: the cases read answers without their types
   readonly data?: any;

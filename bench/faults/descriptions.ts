@@ -26,9 +26,9 @@ type Figures = Readonly<Record<string, number>>;
 
 interface Description {
   readonly title: string;
-  /** What the run did, and what the program does. */
+  /** The act of the run, and what the program does. */
   readonly describe: (figures: Figures) => string;
-  /** What an operator should do. */
+  /** The advice to an operator. */
   readonly advice: string;
 }
 

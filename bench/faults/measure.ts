@@ -4,11 +4,11 @@ import { Load, type LoadOptions } from "./load.ts";
 import { type Installation, install, onEnd, type Program, type StartOptions, startProgram } from "./program.ts";
 import { openReceiver, type Receiver } from "./receiver.ts";
 
-/** What one run of a fault has shown. */
+/** The findings of one run of a fault. */
 export interface CaseResult {
   readonly name: string;
   readonly ledgers: readonly Ledger[];
-  /** What callers saw of failed attempts, with how often. */
+  /** The answers to failed attempts that callers saw, with how often. */
   readonly seen: Readonly<Record<string, number>>;
   readonly attempts: number;
   /** Time from the end of the fault until the first success after which nothing has failed. */
@@ -22,7 +22,7 @@ export interface CaseResult {
   readonly steps?: readonly StepResult[];
 }
 
-/** What was found of a write whose process was killed at a step, and after the write was repeated. */
+/** The traces of a write whose process was killed at a step, and after the write was repeated. */
 export interface StepResult {
   readonly step: string;
   readonly found: "nothing" | "everything" | "a part";

@@ -5,7 +5,7 @@ import { temporaryDirectory } from "../support/processes/directory.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 
-/** Whether this machine limits the size of files that a process writes. SQLite reports the limit as a failing disk. */
+/** True if this machine limits the size of files that a process writes. SQLite reports the limit as a failing disk. */
 const canLimitFiles = canRun("prlimit", "--version");
 
 function canRun(command: string, ...args: string[]): boolean {

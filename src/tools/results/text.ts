@@ -6,7 +6,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Most columns of a table whose objects are spread. Names in free-form maps are as many as their authors like. */
 const maxColumns = 64;
 
-/** How many levels of objects within a row are spread. */
+/** The number of levels of objects within a row that are spread. */
 const spreadLevels = 3;
 
 interface Column {
