@@ -1,4 +1,4 @@
-import type { Db } from "../database.ts";
+import { type Db, prepareQuery } from "../database.ts";
 import { type Engine, forUpdate } from "../engine.ts";
 import { masterKeyName } from "../settings.ts";
 import type { Peers, SettingDigests } from "./peers.ts";
@@ -12,6 +12,7 @@ const prefix = "process ";
 const mailServerName = "mail server seen";
 
 export function createPeers({ read, transact }: Pick<Engine, "read" | "transact">): Peers {
+  const seenAt = prepareQuery(read.selectFrom("settings").select("value").where("name", "=", mailServerName));
   return {
     announce: (processId, digests, now, until) =>
       transact(async (db) => {
@@ -33,8 +34,7 @@ export function createPeers({ read, transact }: Pick<Engine, "read" | "transact"
     },
     noteMailServer: (now) => transact((db) => write(db, mailServerName, now)),
     async mailServerSeenAt() {
-      const seen = read.selectFrom("settings").select("value").where("name", "=", mailServerName);
-      return (await seen.executeTakeFirst())?.["value"] as string | undefined;
+      return (await seenAt(read, mailServerName)).rows[0]?.[0] as string | undefined;
     },
   };
 }

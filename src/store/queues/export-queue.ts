@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { createId } from "../../lib/ids.ts";
-import type { Db } from "../database.ts";
+import { type Db, prepareQuery } from "../database.ts";
 import { skipLocked, type Transact } from "../engine.ts";
 import type { ExportClaim, ExportLease, ExportQueue, StoredArtifact } from "../port.ts";
 import { createLeasedRows } from "./leased-rows.ts";
@@ -9,10 +9,11 @@ const runs = createLeasedRows("exportRuns", "exportId");
 
 /** The queue on one database: what is pending is read from the exports, who works on it is kept beside them. */
 export function createExportQueue(read: Db, transact: Transact): ExportQueue {
+  const findClaimable = prepareQuery(selectClaimable(read, ""));
   return {
     async claim(now, leaseUntil) {
-      // Polled often and mostly without a result, so it must not take the write lock.
-      if (!(await findFirstClaimable(read, now))) return undefined;
+      // Polled often and mostly without a result, so it is compiled once and must not take the write lock.
+      if ((await findClaimable(read, now)).rows.length === 0) return undefined;
       return transact((db) => claim(db, now, leaseUntil));
     },
 
@@ -85,17 +86,21 @@ async function claimOne(
 /** Finds the oldest export of a tenant that has none in progress, or else the oldest of all. */
 async function findFirstClaimable(db: Db, now: string) {
   const busy = selectPending(db).where("r.leaseId", "<>", "").where("r.leaseUntil", ">", now).select("e.businessId");
-  const claimable = selectPending(db)
+  const claimable = selectClaimable(db, now);
+  const find = async (query: typeof claimable) => skipLocked(db, query, "e").executeTakeFirst();
+  const row = (await find(claimable.where("e.businessId", "not in", busy))) ?? (await find(claimable));
+  return row && { businessId: String(row["businessId"]), exportId: String(row["exportId"]) };
+}
+
+/** Selects the oldest export that no process works on. */
+function selectClaimable(db: Db, now: string) {
+  return selectPending(db)
     .where((eb) => eb.or([eb("r.leaseUntil", "is", null), eb("r.leaseUntil", "<=", now)]))
     .select(["e.businessId", "e.exportId"])
     .orderBy("e.createdAt")
     .orderBy("e.businessId")
     .orderBy("e.exportId")
-    .limit(1);
-  const find = async (query: typeof claimable) =>
-    (db.isTransaction ? skipLocked(db, query, "e") : query).executeTakeFirst();
-  const row = (await find(claimable.where("e.businessId", "not in", busy))) ?? (await find(claimable));
-  return row && { businessId: String(row["businessId"]), exportId: String(row["exportId"]) };
+    .limit(sql.lit(1));
 }
 
 /** Selects exports that are not completed, with the process that works on them. */

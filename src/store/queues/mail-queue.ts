@@ -1,5 +1,5 @@
 import { createId } from "../../lib/ids.ts";
-import type { Db } from "../database.ts";
+import { type Db, type PreparedStatement, prepareQuery } from "../database.ts";
 import { skipLocked, type Transact } from "../engine.ts";
 import type { MailLease, MailQueue } from "../port.ts";
 import { createLeasedRows } from "./leased-rows.ts";
@@ -8,10 +8,11 @@ const messages = createLeasedRows("mailQueue", "emailSendId");
 
 /** The queue on one database. A message that is leased is due again when the lease ends. */
 export function createMailQueue(read: Db, transact: Transact): MailQueue {
+  const listTenants = prepareTenantsWithMail(read);
   let last = "";
   return {
     async lease(now, until) {
-      const tenants = await listTenantsWithMail(read, now);
+      const tenants = (await listTenants(read, now)).rows.map(([businessId]) => String(businessId));
       // In turn: a tenant's many messages must not hold up another's few.
       const businessId = tenants.find((tenant) => tenant > last) ?? tenants[0];
       if (businessId === undefined) return undefined;
@@ -44,22 +45,23 @@ export async function settleMail(db: Db, lease: MailLease, dueAt: string | undef
   return messages.delete(db, lease);
 }
 
-async function listTenantsWithMail(db: Db, now: string): Promise<string[]> {
-  const tenants = await db
-    .selectFrom("businesses")
-    .select("businesses.businessId")
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom("mailQueue")
-          .select("mailQueue.emailSendId")
-          .whereRef("mailQueue.businessId", "=", "businesses.businessId")
-          .where("mailQueue.dueAt", "<=", now),
-      ),
-    )
-    .orderBy("businesses.businessId")
-    .execute();
-  return tenants.map((tenant) => String(tenant["businessId"]));
+/** Selects the tenants whose messages are due at a time. It is polled often, so it is compiled once. */
+function prepareTenantsWithMail(read: Db): PreparedStatement {
+  return prepareQuery(
+    read
+      .selectFrom("businesses")
+      .select("businesses.businessId")
+      .where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom("mailQueue")
+            .select("mailQueue.emailSendId")
+            .whereRef("mailQueue.businessId", "=", "businesses.businessId")
+            .where("mailQueue.dueAt", "<=", ""),
+        ),
+      )
+      .orderBy("businesses.businessId"),
+  );
 }
 
 async function createLease(db: Db, businessId: string, now: string, until: string): Promise<MailLease | undefined> {

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { type EventType, events } from "../../contract/events.ts";
 import { WebhookAttempt, WebhookDelivery } from "../../contract/webhooks.ts";
 import { createId } from "../../lib/ids.ts";
-import { createSource, type Database, type Db } from "../database.ts";
+import { createSource, type Database, type Db, type PreparedStatement, prepareQuery } from "../database.ts";
 import type { Engine, Transact, TransactSerially } from "../engine.ts";
 import { createCodec, type StoredRow } from "../queries/codec.ts";
 import { holdEndpoints, leaseEndpointDeliveries } from "./delivery-leases.ts";
@@ -27,33 +27,62 @@ const endpointCodec = createSource("webhookEndpoints").codec;
 // Literals, because partial indexes are used only by statements that repeat their condition.
 const isPending = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("pending")}`;
 const isLeased = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("leased")}`;
+const isEnabled = sql<boolean>`${sql.ref("e.status")} = ${sql.lit("enabled")}`;
 
-export class SqlOutbox implements Outbox {
-  readonly #read: Db;
-  readonly #transact: Transact;
-  readonly #transactSerially: TransactSerially;
-
-  constructor({ read, transact, transactSerially }: Pick<Engine, "read" | "transact" | "transactSerially">) {
-    this.#read = read;
-    this.#transact = transact;
-    this.#transactSerially = transactSerially;
-  }
-
-  async behind(): Promise<string[]> {
-    const rows = await this.#read
+/** Selects tenants with events that have no deliveries yet. */
+function prepareBehind(read: Db): PreparedStatement {
+  return prepareQuery(
+    read
       .selectFrom("webhookEndpoints as e")
       .leftJoin("webhookCursors as c", "c.businessId", "e.businessId")
       .select("e.businessId")
       .distinct()
-      .where("e.status", "=", "enabled")
+      .where(isEnabled)
       .where((eb) => {
         const last = eb.selectFrom("events as v").whereRef("v.businessId", "=", "e.businessId");
         const position = last.select((of) => of.fn.max("v.position").as("last"));
         const cursor = eb.fn.coalesce("c.position", eb.lit(0));
         return eb.and([eb(position, ">", cursor), eb(position, ">", eb.ref("e.afterPosition"))]);
-      })
-      .execute();
-    return rows.map((row) => row["businessId"] as string);
+      }),
+  );
+}
+
+/** Selects enabled endpoints that are not paused at a time, with the earliest times of their deliveries. */
+function prepareDue(read: Db): PreparedStatement {
+  return prepareQuery(
+    read
+      .selectFrom("webhookEndpoints as e")
+      .select((eb) => [
+        "e.businessId",
+        "e.endpointId",
+        "e.firstFailureAt",
+        matchEndpoint(eb).select(eb.fn.min("d.dueAt").as("at")).where(isPending).as("dueAt"),
+        matchEndpoint(eb).select(eb.fn.min("d.leaseUntil").as("at")).where(isLeased).as("leaseUntil"),
+      ])
+      .where(isEnabled)
+      .where((eb) => eb.or([eb("e.pausedUntil", "is", null), eb("e.pausedUntil", "<=", "")])),
+  );
+}
+
+export class SqlOutbox implements Outbox {
+  readonly #read: Db;
+  readonly #transact: Transact;
+  readonly #transactSerially: TransactSerially;
+  // Polled often, so they are compiled once.
+  readonly #behind: PreparedStatement;
+  readonly #due: PreparedStatement;
+
+  constructor({ read, transact, transactSerially }: Pick<Engine, "read" | "transact" | "transactSerially">) {
+    this.#read = read;
+    this.#transact = transact;
+    this.#transactSerially = transactSerially;
+    this.#behind = prepareBehind(read);
+    this.#due = prepareDue(read);
+  }
+
+  async behind(): Promise<string[]> {
+    const { rows } = await this.#behind(this.#read);
+    return rows.map(([businessId]) => businessId as string);
   }
 
   fanOut(businessId: string, at: string, limit: number): Promise<number> {
@@ -79,24 +108,12 @@ export class SqlOutbox implements Outbox {
   }
 
   async due(at: string): Promise<DueEndpoint[]> {
-    const rows = await this.#read
-      .selectFrom("webhookEndpoints as e")
-      .select((eb) => [
-        "e.businessId",
-        "e.endpointId",
-        "e.firstFailureAt",
-        matchEndpoint(eb).select(eb.fn.min("d.dueAt").as("at")).where(isPending).as("dueAt"),
-        matchEndpoint(eb).select(eb.fn.min("d.leaseUntil").as("at")).where(isLeased).as("leaseUntil"),
-      ])
-      .where("e.status", "=", "enabled")
-      .where((eb) => eb.or([eb("e.pausedUntil", "is", null), eb("e.pausedUntil", "<=", at)]))
-      .execute();
-    const waiting = (rows as readonly StoredRow[]).flatMap((row): DueEndpoint[] => {
-      const times = [row["dueAt"], row["leaseUntil"]].filter((time) => typeof time === "string");
-      const [since] = times.filter((time) => time <= at).sort();
+    const { rows } = await this.#due(this.#read, at);
+    const waiting = rows.flatMap(([businessId, endpointId, firstFailureAt, ...times]): DueEndpoint[] => {
+      const [since] = times.filter((time): time is string => typeof time === "string" && time <= at).sort();
       if (since === undefined) return [];
-      const [businessId, endpointId] = [row["businessId"] as string, row["endpointId"] as string];
-      return [{ businessId, endpointId, since, failing: row["firstFailureAt"] !== null }];
+      const key = { businessId: businessId as string, endpointId: endpointId as string };
+      return [{ ...key, since, failing: firstFailureAt !== null }];
     });
     return waiting.sort((a, b) => (a.since < b.since ? -1 : 1));
   }
