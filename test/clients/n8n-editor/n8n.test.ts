@@ -16,6 +16,7 @@ let n8n: N8n;
 
 beforeAll(async () => {
   n8n = await openN8n();
+  return () => n8n.close();
 }, 1_200_000);
 
 testRecipes(async () => createRunner(n8n));

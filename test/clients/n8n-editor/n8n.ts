@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll } from "vitest";
 import type { Item, Workflow } from "../../docs/n8n-workflow.ts";
 import { temporaryDirectory } from "../../support/processes/directory.ts";
 import { freePort } from "../../support/processes/free-port.ts";
@@ -31,6 +30,7 @@ export interface N8n {
   retry(executionId: string): Promise<void>;
   /** Waits until so many executions of a workflow have finished. */
   finish(workflowId: string, executions: number): Promise<void>;
+  close(): Promise<void>;
 }
 
 export interface Execution {
@@ -41,7 +41,7 @@ export interface Execution {
   readonly items: ReadonlyMap<string, readonly Item[]>;
 }
 
-/** Starts n8n, which ends with the tests of the file. Installs it first, which takes 3 GB and some minutes. */
+/** Starts n8n. Installs it first, which takes 3 GB and some minutes. */
 export async function openN8n(): Promise<N8n> {
   await install();
   const [directory, port, brokerPort] = await Promise.all([temporaryDirectory(), freePort(), freePort()]);
@@ -62,18 +62,21 @@ export async function openN8n(): Promise<N8n> {
       N8N_PERSONALIZATION_ENABLED: "false",
     },
   });
-  afterAll(async () => {
-    const ended = once(child, "exit");
-    if (child.kill()) await ended;
+  const ended = once(child, "exit");
+  async function close(): Promise<void> {
+    child.kill();
+    await ended;
     await directory.remove();
-  });
-  const n8n = connectTo(`http://127.0.0.1:${port}`);
-  const { email, password } = n8n.owner;
-  // The interface answers some seconds later than the process listens.
-  await waitFor(
-    () => n8n.call("POST", "/owner/setup", { email, password, firstName: "Olga", lastName: "Owner" }),
-    startMs,
-  );
+  }
+  const n8n = { ...connectTo(`http://127.0.0.1:${port}`), close };
+  const person = { ...n8n.owner, firstName: "Olga", lastName: "Owner" };
+  try {
+    // The interface answers some seconds later than the process listens.
+    await waitFor(() => n8n.call("POST", "/owner/setup", person), startMs);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return n8n;
 }
 
@@ -86,7 +89,7 @@ async function install(): Promise<void> {
   if (!existsSync(join(packages, "sqlite3/build"))) await npm("rebuild", "sqlite3");
 }
 
-function connectTo(origin: string): N8n {
+function connectTo(origin: string): Omit<N8n, "close"> {
   let cookie = "";
   const call: N8n["call"] = async (method, path, body) => {
     const response = await fetch(`${origin}/rest${path}`, {
