@@ -135,13 +135,13 @@ export const descriptions: Readonly<Record<string, Description>> = {
   "memory-limited": {
     title: "Little memory, with a limit on requests",
     describe: (f) =>
-      `Heap of 192 MiB, 8 requests at once (\`PROGRAMME_MAX_CONCURRENT_REQUESTS\`). 40 callers send records of 50 KB and read pages of 5 MB. ${round(f["refused"])} of their calls are refused; the process ended ${round(f["ends"])} times.`,
+      `Heap of 192 MiB, 32 requests at once (\`PROGRAMME_MAX_CONCURRENT_REQUESTS\`). 40 callers send records of 50 KB and read pages of 5 MB. ${round(f["refused"])} of their calls are refused; the process ended ${round(f["ends"])} times.`,
     advice: "Lower the limit on requests where memory is small.",
   },
   "memory-exhausted": {
-    title: "Too little memory, without such a limit",
+    title: "Very little memory, without such a limit",
     describe: (f) =>
-      `The same with a heap of 64 MiB and 256 requests at once. The process ran out of memory and was started again ${round(f["ends"])} times.`,
+      `The same with a heap of 48 MiB and 256 requests at once. ${f["ends"] ? `The process ran out of memory ${round(f["ends"])} times, and was started again.` : "All are answered, and the process does not run out of memory."}`,
     advice: "Give the process 256 MiB or more, and have a service manager start it again.",
   },
 };

@@ -72,6 +72,6 @@ async function pressOn(door: Door, untilMs: number, counts: { large: number; ref
 }
 
 export const memoryCases: readonly FaultCase[] = [
-  createMemoryCase("memory-limited", { heapMiB: 192, maxConcurrentRequests: 8 }),
-  createMemoryCase("memory-exhausted", { heapMiB: 64, maxConcurrentRequests: 256 }),
+  createMemoryCase("memory-limited", { heapMiB: 192, maxConcurrentRequests: 32 }),
+  createMemoryCase("memory-exhausted", { heapMiB: 48, maxConcurrentRequests: 256 }),
 ];
