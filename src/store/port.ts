@@ -293,10 +293,7 @@ export interface MailLease {
   readonly handedOverAt: string | undefined;
 }
 
-/**
- * Messages of all tenants that wait to be sent. A message is in the queue exactly while its state is `queued`. Times
- * are ISO.
- */
+/** Messages of all tenants that wait to be sent: those in the state `queued`. Times are ISO. */
 export interface MailQueue {
   /** Leases a due message and moves its due time to `until`. Tenants are served in rotation. */
   lease(now: string, until: string): Promise<MailLease | undefined>;
