@@ -31,5 +31,5 @@ export function renderRemotePage(user: User, section: SectionPath) {
 /** Explains why the console shows no records. */
 export const remoteNote = html`<p>
   This server works with the records of another service. The console shows approvals, access and the audit of this
-  server. Open the other service for its programmes and integrations.
+  server. Open that service to see its programmes and integrations, and to set them up.
 </p>`;
