@@ -389,10 +389,7 @@ export interface Store extends PeopleStores {
   /** Returns whether the database's disk takes changes, or undefined if the disk belongs to another machine. */
   checkDisk(): Promise<DiskState | undefined>;
   queueDepths(now: string): Promise<QueueDepths>;
-  /**
-   * Adds at most `limit` changed rows of a tenant to the search index.
-   * @returns whether there may be more
-   */
+  /** Adds at most `limit` changed rows of a tenant to the search index. Returns whether there may be more. */
   indexRows(limit: number): Promise<boolean>;
   close(): Promise<void>;
 }
