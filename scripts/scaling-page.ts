@@ -106,7 +106,7 @@ One organisation that calls without pause must not slow down another. Each proce
 - Its calls take at most half of the places for requests in flight, and its workflows a quarter. More of them get 503 \`unavailable\`, while calls of others are served. [Limits](limits.md#one-organisation) has the numbers.
 - With PostgreSQL, one connection for reads stays free for other organisations.
 - Its changes are made one after the other, so a change of another organisation waits for one of them at most. A long change yields to other requests after every 50 statements. SQLite has one writer, so a change there still waits until the other organisation's change is committed.
-- Workflows read 250 rows at a time. One of them reads in a turn.
+- Workflows read 250 rows at a time, and yield between two reads. Two of an organisation run at once.
 - An export of an organisation that has none in progress begins before further ones of another.
 
 \`node bench/tenants.ts\` measures this: one organisation sends reads, lists, workflows, changes, bulk changes and exports on 128 connections, while another makes a call every few milliseconds.

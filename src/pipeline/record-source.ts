@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEvents } from "node:timers/promises";
 import * as z from "zod";
 import type { Scope } from "../contract/access/scopes.ts";
 import type { PageOf } from "../contract/definition/operation.ts";
@@ -166,7 +167,7 @@ class Source implements RecordSource {
       yield pickFields(value, fields) as unknown as readonly Pick<ListedRow<Name>, Field>[];
       await this.#call.progress?.(this.#rowsRead, `${this.#rowsRead} records read`);
       // Batches of a local database come without a pause in which other callers could be answered.
-      await takeTurn();
+      await yieldToEvents();
     }
   }
 
@@ -211,20 +212,6 @@ class Source implements RecordSource {
     if (workflows[this.#call.name].reads.includes(name)) return;
     throw new Error(`${this.#call.name} does not declare that it reads ${name}`);
   }
-}
-
-const waitingTurns: (() => void)[] = [];
-
-/** Waits for a turn of the event loop in which no other workflow reads. */
-function takeTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (waitingTurns.push(resolve) === 1) setImmediate(giveTurn);
-  });
-}
-
-function giveTurn(): void {
-  waitingTurns.shift()?.();
-  if (waitingTurns.length > 0) setImmediate(giveTurn);
 }
 
 /** Returns rows with only these fields: a reader may need others to read on. */

@@ -120,7 +120,7 @@ describe("at the default log level", () => {
   test("server faults are logged", async () => {
     const { server, lines } = await openHeard("info");
     const token = await server.token();
-    server.app.store.reader = () => {
+    server.app.store.listReader = () => {
       throw new Error("disk I/O error");
     };
     await rest(server, token, "list_programs", {});
