@@ -5,14 +5,14 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { actions, type Records, type SoakClient } from "./actions.ts";
 
-/** How a client connects. */
+/** The connection of a client. */
 export interface ClientPlan {
   readonly token: string;
   readonly records: Records;
   readonly revision: "2025-11-25" | "2026-07-28";
   /** The address of the service, or the settings of a process over stdio. */
   readonly via: { readonly origin: string } | { readonly program: string; readonly env: Record<string, string> };
-  /** Whether it can ask its human. */
+  /** True if it can ask its human. */
   readonly asks: boolean;
 }
 

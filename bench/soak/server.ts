@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** What is measured of the service at one time. */
+/** The measurements of the service at one time. */
 export interface Sample {
   readonly atSeconds: number;
   readonly rssMiB: number;
