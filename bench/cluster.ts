@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 });
 
 const cases = {
-  upgrade: async () => [await measureUpgrade(options.from)],
+  upgrade: () => measureEach([() => measureUpgrade(options.from)]),
   promotion: () =>
     measureEach([
       () => measurePromotion(true, 0),
