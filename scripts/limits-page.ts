@@ -221,6 +221,11 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       `${count(workflowCalls.maxRunning)} and ${count(workflowCalls.maxWaiting)}, of ${count(placeDefaults.maxConcurrentRequests)} requests in flight`,
       "503 `unavailable`, retry after a second; other calls are served",
     ],
+    [
+      "Time that a call waits for others of its organisation",
+      `${count(calls.maxWaitMs / 1000)} seconds; a workflow ${count(workflowCalls.maxWaitMs / 1000)}`,
+      "503 `unavailable`, retry after a second",
+    ],
     ["Changes that are made at once", "1", "the others wait, up to 5 seconds; then 503 `unavailable`"],
     ["Exports in progress while another organisation's waits", "1", "its next one begins after the other's"],
   ],

@@ -4,7 +4,7 @@ import { problem } from "../contract/errors.ts";
 export interface FairScheduler {
   /**
    * Runs work of a tenant when it is its turn. The first call of a tenant starts at once.
-   * @throws Problem `unavailable` when too many calls of the tenant wait
+   * @throws Problem `unavailable` when too many calls of the tenant wait, or this one has waited too long
    */
   run<R>(tenant: string, work: () => Promise<R>): Promise<R>;
 }
@@ -14,6 +14,8 @@ export interface TenantLimits {
   readonly maxRunning: number;
   /** Calls of one tenant that wait. */
   readonly maxWaiting: number;
+  /** Time that a call waits at most. */
+  readonly maxWaitMs: number;
 }
 
 interface TenantCalls {
@@ -34,7 +36,7 @@ const minStarts = 8;
  * loop that it stays short, and tenants take turns. Requests of other tenants arrive between two turns, so they wait for
  * the calls of one turn, and not for all that a busy tenant has sent.
  */
-export function createFairScheduler({ maxRunning, maxWaiting }: TenantLimits): FairScheduler {
+export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: TenantLimits): FairScheduler {
   const tenants = new Map<string, TenantCalls>();
   /** Tenants with a call that may start, in the order of their turns. */
   const ready = new Set<TenantCalls>();
@@ -82,8 +84,17 @@ export function createFairScheduler({ maxRunning, maxWaiting }: TenantLimits): F
     const isNext = tenant.waiting.length === 0 && tenant.running < maxRunning;
     if (isNext && (tenant.running === 0 || starts < maxStarts)) return start(tenant);
     if (tenant.waiting.length >= maxWaiting) throw problem("unavailable", { retryAfterSeconds: 1 });
-    await new Promise<void>((resolve) => {
-      tenant.waiting.push(resolve);
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        tenant.waiting.splice(tenant.waiting.indexOf(startCall), 1);
+        if (tenant.waiting.length === 0) ready.delete(tenant);
+        reject(problem("unavailable", { retryAfterSeconds: 1 }));
+      }, maxWaitMs);
+      function startCall(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+      tenant.waiting.push(startCall);
       markReady(tenant);
     });
   }

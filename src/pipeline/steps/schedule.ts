@@ -11,6 +11,10 @@ type Limits = Pick<PipelineOptions, "database" | "databaseConnections" | "maxCon
 /** Calls of one organisation that run at once on SQLite, which has no connections to share. */
 const sqliteCalls = 16;
 const runningWorkflows = 2;
+/** A call that waits longer is refused, so that callers learn soon when the database is slow or away. */
+const callWaitMs = 10_000;
+/** A workflow may take seconds, and those before it too. */
+const workflowWaitMs = 30_000;
 
 /**
  * Returns how many calls of one organisation run and wait at once. All its calls take at most half of the places for
@@ -18,15 +22,15 @@ const runningWorkflows = 2;
  */
 export function getCallLimits({ database, databaseConnections, maxConcurrentRequests }: Limits): TenantLimits {
   const connections = isPostgresAddress(database) ? Math.ceil(databaseConnections / 2) - 1 : sqliteCalls;
-  return divide(maxConcurrentRequests / 2, connections);
+  return { ...divide(maxConcurrentRequests / 2, connections), maxWaitMs: callWaitMs };
 }
 
 /** Returns the same of workflows. They have places of their own, because a workflow may take seconds. */
 export function getWorkflowLimits({ maxConcurrentRequests }: Limits): TenantLimits {
-  return divide(maxConcurrentRequests / 4, runningWorkflows);
+  return { ...divide(maxConcurrentRequests / 4, runningWorkflows), maxWaitMs: workflowWaitMs };
 }
 
-function divide(places: number, wantedRunning: number): TenantLimits {
+function divide(places: number, wantedRunning: number): Omit<TenantLimits, "maxWaitMs"> {
   const maxRunning = Math.max(1, Math.min(wantedRunning, Math.floor(places / 2)));
   return { maxRunning, maxWaiting: Math.max(0, Math.floor(places) - maxRunning) };
 }
