@@ -61,8 +61,10 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
     for (const tenant of ready) {
       if (starts >= maxStarts) break;
       ready.delete(tenant);
+      const startCall = tenant.waiting.shift();
+      if (!startCall) continue; // All its calls have waited too long and left.
       start(tenant);
-      tenant.waiting.shift()?.();
+      startCall();
       markReady(tenant);
     }
     if (ready.size > 0) watchTurn();
@@ -84,19 +86,9 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
     const isNext = tenant.waiting.length === 0 && tenant.running < maxRunning;
     if (isNext && (tenant.running === 0 || starts < maxStarts)) return start(tenant);
     if (tenant.waiting.length >= maxWaiting) throw problem("unavailable", { retryAfterSeconds: 1 });
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        tenant.waiting.splice(tenant.waiting.indexOf(startCall), 1);
-        if (tenant.waiting.length === 0) ready.delete(tenant);
-        reject(problem("unavailable", { retryAfterSeconds: 1 }));
-      }, maxWaitMs);
-      function startCall(): void {
-        clearTimeout(timer);
-        resolve();
-      }
-      tenant.waiting.push(startCall);
-      markReady(tenant);
-    });
+    const started = queueCall(tenant.waiting, maxWaitMs);
+    markReady(tenant);
+    await started;
   }
 
   return {
@@ -113,4 +105,22 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
       }
     },
   };
+}
+
+/**
+ * Resolves when a call of the queue is started.
+ * @throws Problem `unavailable` if it is not started in time; it has left the queue then
+ */
+function queueCall(waiting: (() => void)[], maxWaitMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      waiting.splice(waiting.indexOf(startCall), 1);
+      reject(problem("unavailable", { retryAfterSeconds: 1 }));
+    }, maxWaitMs);
+    function startCall(): void {
+      clearTimeout(timer);
+      resolve();
+    }
+    waiting.push(startCall);
+  });
 }
