@@ -65,7 +65,7 @@ async function readInspectorUrl(child: ChildProcess): Promise<string> {
   createInterface({ input: stderr }).on("line", (line) => {
     const [url] = /ws:\/\/\S+/.exec(line) ?? [];
     if (url !== undefined) resolve(url);
-    else if (line.startsWith("{")) console.error(line);
+    else if (line !== "" && !/debugg|inspector/i.test(line)) console.error(line);
   });
   return promise;
 }
