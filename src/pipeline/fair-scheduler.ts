@@ -1,4 +1,5 @@
 import { problem } from "../contract/errors.ts";
+import { WaitQueue } from "../lib/wait-queue.ts";
 
 /** Shares a process between organisations. */
 export interface FairScheduler {
@@ -20,7 +21,7 @@ export interface TenantLimits {
 
 interface TenantCalls {
   running: number;
-  readonly waiting: (() => void)[];
+  readonly waiting: WaitQueue;
 }
 
 /**
@@ -61,10 +62,8 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
     for (const tenant of ready) {
       if (starts >= maxStarts) break;
       ready.delete(tenant);
-      const startCall = tenant.waiting.shift();
-      if (!startCall) continue; // All its calls have waited too long and left.
+      if (!tenant.waiting.releaseNext()) continue; // All its calls have waited too long and left.
       start(tenant);
-      startCall();
       markReady(tenant);
     }
     if (ready.size > 0) watchTurn();
@@ -77,50 +76,32 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
   }
 
   function markReady(tenant: TenantCalls): void {
-    if (tenant.waiting.length === 0 || tenant.running >= maxRunning) return;
+    if (tenant.waiting.size === 0 || tenant.running >= maxRunning) return;
     ready.add(tenant);
     watchTurn();
   }
 
   async function enter(tenant: TenantCalls): Promise<void> {
-    const isNext = tenant.waiting.length === 0 && tenant.running < maxRunning;
+    const isNext = tenant.waiting.size === 0 && tenant.running < maxRunning;
     if (isNext && (tenant.running === 0 || starts < maxStarts)) return start(tenant);
-    if (tenant.waiting.length >= maxWaiting) throw problem("unavailable", { retryAfterSeconds: 1 });
-    const started = queueCall(tenant.waiting, maxWaitMs);
+    if (tenant.waiting.size >= maxWaiting) throw problem("unavailable", { retryAfterSeconds: 1 });
+    const waited = tenant.waiting.wait(maxWaitMs);
     markReady(tenant);
-    await started;
+    if (!(await waited)) throw problem("unavailable", { retryAfterSeconds: 1 });
   }
 
   return {
     async run(key, work) {
-      const tenant = tenants.get(key) ?? { running: 0, waiting: [] };
+      const tenant = tenants.get(key) ?? { running: 0, waiting: new WaitQueue() };
       tenants.set(key, tenant);
       await enter(tenant);
       try {
         return await work();
       } finally {
         tenant.running -= 1;
-        if (tenant.running === 0 && tenant.waiting.length === 0) tenants.delete(key);
+        if (tenant.running === 0 && tenant.waiting.size === 0) tenants.delete(key);
         else markReady(tenant);
       }
     },
   };
-}
-
-/**
- * Resolves when a call of the queue is started.
- * @throws Problem `unavailable` if it is not started in time; it has left the queue then
- */
-function queueCall(waiting: (() => void)[], maxWaitMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      waiting.splice(waiting.indexOf(startCall), 1);
-      reject(problem("unavailable", { retryAfterSeconds: 1 }));
-    }, maxWaitMs);
-    function startCall(): void {
-      clearTimeout(timer);
-      resolve();
-    }
-    waiting.push(startCall);
-  });
 }

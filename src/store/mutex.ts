@@ -1,9 +1,10 @@
 import { problem } from "../contract/errors.ts";
+import { WaitQueue } from "../lib/wait-queue.ts";
 
 /** A mutex with a timeout. Waiters are served in the order of their requests. */
 export class Mutex {
   readonly #timeoutMs: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new WaitQueue();
   #held = false;
 
   constructor(timeoutMs: number) {
@@ -14,31 +15,13 @@ export class Mutex {
    * Waits for the mutex.
    * @throws Problem `unavailable` after the timeout
    */
-  acquire(): Promise<void> {
-    if (!this.#held) {
-      this.#held = true;
-      return Promise.resolve();
-    }
-    return new Promise((resolve, reject) => {
-      const enterMutex = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        this.#waiting.delete(enterMutex);
-        reject(problem("unavailable", { retryAfterSeconds: 1 }));
-      }, this.#timeoutMs);
-      this.#waiting.add(enterMutex);
-    });
+  async acquire(): Promise<void> {
+    if (!this.#held) this.#held = true;
+    else if (!(await this.#waiting.wait(this.#timeoutMs))) throw problem("unavailable", { retryAfterSeconds: 1 });
   }
 
   release(): void {
-    const next = this.#waiting.values().next().value;
-    if (!next) {
-      this.#held = false;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
+    // The mutex stays held for the next one.
+    if (!this.#waiting.releaseNext()) this.#held = false;
   }
 }

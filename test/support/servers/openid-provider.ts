@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import OpenIdProvider from "oidc-provider";
 import { onTestFinished, vi } from "vitest";
+import { followRedirects } from "./follow-redirects.ts";
 
 /** The claims of the provider about the person who signs in there. */
 export interface ProviderClaims {
@@ -46,20 +47,8 @@ export async function openProvider(): Promise<TestProvider> {
     },
     async signIn(url, claims) {
       people.set(claims.sub, claims);
-      const cookies = new Map<string, string>();
       // The hint names the person to the provider, which asks for nothing else.
-      for (let next = `${url}&login_hint=${claims.sub}`; ; ) {
-        if (!next.startsWith(issuer)) return next;
-        const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-        const response = await fetch(next, { redirect: "manual", headers: { cookie } });
-        for (const line of response.headers.getSetCookie()) {
-          const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-          cookies.set(name, value);
-        }
-        const location = response.headers.get("location");
-        if (location === null) throw new Error(`The provider answered ${response.status}: ${await response.text()}`);
-        next = new URL(location, next).href;
-      }
+      return followRedirects(`${url}&login_hint=${claims.sub}`, (address) => !address.startsWith(issuer));
     },
   };
 }

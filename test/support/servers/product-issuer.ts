@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import OpenIdProvider from "oidc-provider";
 import { onTestFinished, vi } from "vitest";
+import { followRedirects } from "./follow-redirects.ts";
 
 /** An access token as a product issues it. */
 export interface IssuedForm {
@@ -108,7 +109,8 @@ async function issueTokens(base: string, scopes: readonly string[], { claims }: 
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
   });
-  const code = await followRedirects(`${base}/auth?${query}`);
+  const end = await followRedirects(`${base}/auth?${query}`, (address) => address.startsWith(redirectUri));
+  const code = new URL(end).searchParams.get("code") ?? end;
   const form = {
     grant_type: "authorization_code",
     code,
@@ -120,20 +122,4 @@ async function issueTokens(base: string, scopes: readonly string[], { claims }: 
   const body = (await answer.json()) as { access_token: string; id_token: string; error_description?: string };
   if (!answer.ok) throw new Error(`The issuer answered ${answer.status}: ${body.error_description}`);
   return { accessToken: body.access_token, idToken: body.id_token };
-}
-
-async function followRedirects(start: string): Promise<string> {
-  const cookies = new Map<string, string>();
-  for (let next = start; ; ) {
-    if (next.startsWith(redirectUri)) return new URL(next).searchParams.get("code") ?? next;
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const response = await fetch(next, { redirect: "manual", headers: { cookie } });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      cookies.set(name, value);
-    }
-    const location = response.headers.get("location");
-    if (location === null) throw new Error(`The issuer answered ${response.status}: ${await response.text()}`);
-    next = new URL(location, next).href;
-  }
 }
