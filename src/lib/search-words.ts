@@ -40,7 +40,8 @@ export function listWords(text: string): string[] {
 
 /** Converts a text to lower case without accents. */
 export function normalizeText(text: string): string {
-  const lower = text.toLowerCase();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII needs no normalization, which is slow
-  return /^[\x00-\x7f]*$/.test(lower) ? lower : lower.normalize("NFKD").replace(/\p{M}/gu, "");
+  if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase();
+  // Letters of mathematics get their lower case only as the plain letters that they stand for.
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }

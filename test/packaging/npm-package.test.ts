@@ -19,7 +19,13 @@ describe("the published package", () => {
 
   /** Where nothing of this project is near, and npm cannot ask anybody. */
   const outside = () => ({ cwd: folder.path, env: bareEnvironment(folder.path, { npm_config_offline: "true" }) });
-  const npx = (...args: string[]) => ["--yes", `--package=./${packed.filename}`, "programme-mcp", ...args];
+  /** The whole path: npx takes a relative one from the next folder above that has a package.json. */
+  const npx = (...args: string[]) => [
+    "--yes",
+    `--package=${join(folder.path, packed.filename)}`,
+    "programme-mcp",
+    ...args,
+  ];
 
   beforeAll(async () => {
     folder = await temporaryDirectory();

@@ -52,6 +52,17 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
+/** Found by a random run: a capital letter that has no lower case of its own. */
+const letterOfMathematics: Step = {
+  act: "add",
+  table: "submissions",
+  texts: ["𝔘nit", "", ""],
+  which: 0,
+  isIndexed: true,
+  search: ["𝔘"],
+  isNarrow: false,
+};
+
 function createWriter({ seed, write }: TestServer, tracks: readonly { trackId: string; programId: string }[]) {
   const ids = { submissions: [] as string[], persons: [] as string[], reviewers: [] as string[] };
   return async ({ act, table, texts: [first, second, third], which }: Step) => {
@@ -93,7 +104,7 @@ test("a search finds the same by the index, by reading every record, and by hand
       const { results } = await fixture.ask("search_records", { words: search.join(" "), programId, limit: 500 });
       expect(listIds(results)).toEqual(await searchByHand(fixture, search.join(" "), programId));
     }),
-    { numRuns: 25 },
+    { numRuns: 25, examples: [[[letterOfMathematics]]] },
   );
 });
 
