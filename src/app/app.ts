@@ -34,7 +34,13 @@ import { instrumentPipeline } from "./telemetry/instrumented-parts.ts";
 import { createMetricsEndpoint } from "./telemetry/metrics.ts";
 
 export { listToolCosts } from "../tools/catalog/token-cost.ts";
-export { directoryFix, findMissingDirectory, inspectDatabase, MissingRights } from "./database.ts";
+export {
+  directoryFix,
+  findMissingDirectory,
+  inspectDatabase,
+  inspectDatabaseReplicas,
+  MissingRights,
+} from "./database.ts";
 export { requireServerKey } from "./server-key.ts";
 export type { AppOptions, PortalServices, Webhooks };
 

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
-import { inspectStore, type StoreOptions } from "../store/open.ts";
+import { inspectReadReplicas, inspectStore, type StoreOptions } from "../store/open.ts";
 
 export { MissingRights } from "../store/open.ts";
 
@@ -34,4 +34,9 @@ export function findMissingDirectory({ database, databaseGiven, create }: Config
 /** Returns the migrations that the configured database has and lacks; changes nothing. */
 export function inspectDatabase(config: Config): ReturnType<typeof inspectStore> {
   return inspectStore(getStoreOptions(config));
+}
+
+/** Returns which of the configured read replicas can be used. */
+export function inspectDatabaseReplicas(config: Config): ReturnType<typeof inspectReadReplicas> {
+  return inspectReadReplicas(getStoreOptions(config));
 }

@@ -46,7 +46,7 @@ const replicas: ValueType<string> = {
 };
 
 const everywhere = commandNames;
-const serving = ["stdio", "http", "console"] as const;
+const serving = ["stdio", "http", "console", "doctor"] as const;
 
 /** Settings of the database. */
 export const databaseSettings = {

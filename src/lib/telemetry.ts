@@ -83,6 +83,8 @@ export interface TelemetryNotes {
   readonly throttleWait: number;
   /** Milliseconds that a transaction waited to begin. */
   readonly databaseWait: number;
+  /** The server from which many rows are read, of a database with read replicas. */
+  readonly listRead: "primary" | "replica";
 }
 
 /** Observes work for the access log, metrics and traces, without changing its result. */

@@ -91,6 +91,16 @@ export async function inspectStore(options: StoreOptions): Promise<MigrationStat
   }
 }
 
+/**
+ * Checks which read replicas of PostgreSQL can be used now.
+ * @throws Error when the primary cannot be reached
+ */
+export async function inspectReadReplicas({ database, replicas, pooler = false }: StoreOptions) {
+  if (replicas === undefined) return [];
+  const { inspectReplicas } = await import("./postgres/inspect-replicas.ts");
+  return inspectReplicas({ database, replicas, pooler });
+}
+
 interface EngineOptions {
   /** Disables foreign key checks of an SQLite connection. */
   readonly unchecked?: boolean;

@@ -35,6 +35,9 @@ export function createInstruments(registry: Registry) {
       "outcome",
     ]),
     databaseWait: createSecondsHistogram("database_wait_seconds", "Waiting time of transactions"),
+    listReads: createCounter("database_list_reads_total", "Reads of many rows, of a database with read replicas", [
+      "server",
+    ]),
     upstream: createCounter("upstream_requests_total", "Attempts of requests to the product's service", [
       "method",
       "outcome",

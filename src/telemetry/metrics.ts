@@ -86,6 +86,7 @@ export function createMetrics(tools: readonly string[]): Metrics {
 
     note(kind, value) {
       if (kind === "confirmation") to.confirmations.inc({ outcome: String(value) });
+      else if (kind === "listRead") to.listReads.inc({ server: String(value) });
       else if (kind === "retry") to.retries.inc();
       else (kind === "throttleWait" ? to.throttleWait : to.databaseWait).observe(Number(value) / 1000);
     },

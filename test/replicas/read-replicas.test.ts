@@ -1,8 +1,11 @@
 import { beforeAll, expect, test } from "vitest";
 import type { OperationName } from "../../src/contract/index.ts";
 import { rest } from "../support/clients/raw-http.ts";
+import { createSettings } from "../support/database/database-settings.ts";
 import { type PostgresPair, queryOn, startPostgresPair } from "../support/database/postgres-server.ts";
+import { freePort } from "../support/processes/free-port.ts";
 import { type Ending, type OtherProcess, startProcess } from "../support/processes/processes.ts";
+import { openHome } from "../support/processes/program.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 import { callTool } from "./clients.ts";
@@ -11,6 +14,7 @@ import { callTool } from "./clients.ts";
 let processes: readonly [OtherProcess, OtherProcess];
 let pair: PostgresPair;
 let token: string;
+let metricsAddress: string;
 
 const on = (address: string) => Object.assign(new URL(address), { pathname: "/programme" }).href;
 
@@ -30,8 +34,10 @@ beforeAll(async () => {
     PROGRAMME_PRIVACY: "off",
     PROGRAMME_REQUESTS_PER_MINUTE: "1000000",
   };
-  const start = () => startProcess(on(pair.primary.address), settings, { ending });
-  processes = [await start(), await start()];
+  metricsAddress = `127.0.0.1:${await freePort()}`;
+  const start = (own: Record<string, string> = {}) =>
+    startProcess(on(pair.primary.address), { ...settings, ...own }, { ending });
+  processes = [await start({ PROGRAMME_METRICS: metricsAddress }), await start()];
   return async () => {
     for (const end of ends) await end();
   };
@@ -95,6 +101,45 @@ test("a list from a standby has every change that any process has acknowledged, 
   const statements = (await listStatements()).map(({ query }) => query);
   expect(statements.filter((query) => !/^(select|set statement_timeout) /.test(query))).toEqual([]);
   for (const process of processes) expect(process.logged()).not.toContain('"level":50');
+});
+
+/** Returns how many lists of the first process a server answered. */
+async function countReads(server: "primary" | "replica"): Promise<number> {
+  const text = await (await fetch(`http://${metricsAddress}/metrics`)).text();
+  const [, count = "0"] = new RegExp(`list_reads_total\\{server="${server}"\\} (\\d+)`).exec(text) ?? [];
+  return Number(count);
+}
+
+test("a metric counts which server answers lists", async () => {
+  await untilRead(true);
+  const [before, onPrimary] = [await countReads("replica"), await countReads("primary")];
+  await listPersons(processes[0]);
+  expect(await countReads("replica")).toBe(before + 1);
+  await queryOn(pair.standby.address, "select pg_wal_replay_pause()");
+  await createPerson(processes[0]);
+  await listPersons(processes[0]);
+  expect(await countReads("replica")).toBe(before + 1);
+  expect(await countReads("primary")).toBeGreaterThan(onPrimary);
+  await queryOn(pair.standby.address, "select pg_wal_replay_resume()");
+});
+
+test("doctor tells which replicas can be used, and why the others cannot", async () => {
+  const home = await openHome();
+  const { host } = new URL(pair.standby.address);
+  const closed = `127.0.0.1:${await freePort()}`;
+  const primary = new URL(pair.primary.address).host;
+  const replicas = on(pair.standby.address).replace(host, `${host},${closed},${primary}`);
+  const database = on(pair.primary.address);
+  const settings = { PROGRAMME_DATABASE: database, ...createSettings(database) };
+  const { stdout } = await home.run(["doctor", "--json"], { ...settings, PROGRAMME_DATABASE_READ_REPLICAS: replicas });
+  const checks: { name: string; status: string; found: string }[] = JSON.parse(stdout).checks;
+  const found = checks.filter(({ name }) => name === "read replica").map(({ status, found }) => `${status}: ${found}`);
+  expect(found).toEqual([
+    `ok: ${host} has all changes of the database.`,
+    expect.stringMatching(`^warn: ${closed} cannot be used: .+ The primary answers in its place\\.$`),
+    `warn: ${primary} cannot be used: it is not a standby of another server. The primary answers in its place.`,
+  ]);
+  expect(stdout).not.toContain(new URL(database).password);
 });
 
 test("a standby that lacks a change of the organisation is not used, and one that stays behind is not used at all", async () => {

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import { inspectDatabase, MissingRights } from "../../app/app.ts";
+import { inspectDatabase, inspectDatabaseReplicas, MissingRights } from "../../app/app.ts";
 import type { Config } from "../../config/load.ts";
 import { createFailure, createPass, createWarning, type DoctorCheck, formatSentence } from "./check.ts";
 import { findExistingDirectory } from "./files.ts";
@@ -30,7 +30,7 @@ export async function checkPostgres(config: Config): Promise<PostgresFindings> {
           "Bring it to this one with: programme-mcp migrate",
         )
       : createPass(name, found);
-    return { hasData: hasData, checks: [reached, ...checkShared(config)] };
+    return { hasData, checks: [reached, ...(await checkReplicas(config)), ...checkShared(config)] };
   } catch (error) {
     if (error instanceof MissingRights) {
       const found = `The user of ${databaseName} lacks rights there.`;
@@ -39,6 +39,19 @@ export async function checkPostgres(config: Config): Promise<PostgresFindings> {
     const fix = "Correct PROGRAMME_DATABASE, or repair the server.";
     return { hasData: false, checks: [createFailure(name, formatSentence(error), fix)] };
   }
+}
+
+async function checkReplicas(config: Config): Promise<DoctorCheck[]> {
+  const name = "read replica";
+  return (await inspectDatabaseReplicas(config)).map(({ server, fault }) =>
+    fault === undefined
+      ? createPass(name, `${server} has all changes of the database.`)
+      : createWarning(
+          name,
+          `${server} cannot be used: ${fault}. The primary answers in its place.`,
+          "Repair the server, or correct PROGRAMME_DATABASE_READ_REPLICAS.",
+        ),
+  );
 }
 
 function checkShared({ secretKey, baseUrl, bucket, filesBeside = "" }: Config): DoctorCheck[] {

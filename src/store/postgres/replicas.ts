@@ -150,7 +150,7 @@ interface ReplicaGuard extends ConnectionGuard {
 }
 
 /** Admits replicas only. Connections to other servers are those of the primary. */
-function createReplicaGuard(primary: ConnectionGuard, onLost: (error: unknown) => void): ReplicaGuard {
+export function createReplicaGuard(primary: ConnectionGuard, onLost: (error: unknown) => void): ReplicaGuard {
   let generation = 0;
   const generations = new WeakMap<ClientBase, number>();
   return {

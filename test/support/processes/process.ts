@@ -10,6 +10,7 @@ const config = loadConfig({ PROGRAMME_PORT: "0", PROGRAMME_LOG_LEVEL: "silent", 
 const app = await createApp(config, { clock: { now: () => new Date(Date.now() + aheadMs) } });
 const { origin } = await app.listen();
 app.startWorkers();
+await app.serveMetrics();
 process.once("SIGTERM", () => {
   void app.close().then(() => process.exit(0));
 });
