@@ -4,6 +4,7 @@ import { rest, send } from "../support/clients/raw-http.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
+import { createLargePersons } from "./large-records.ts";
 
 /** True if this machine limits the size of files that a process writes. SQLite reports the limit as a failing disk. */
 const canLimitFiles = canRun("prlimit", "--version");
@@ -31,17 +32,7 @@ test.runIf(canLimitFiles)(
       { PROGRAMME_LOG_LEVEL: "warn" },
       { within: ["prlimit", "--fsize=6000000"] },
     );
-    const kept: number[] = [];
-    const create = async (n: number) => {
-      const metadata = { n, text: "x".repeat(200_000) };
-      const answer = await rest(service, token, "create_person", {
-        kinds: [],
-        provenance: { source: "crm" },
-        metadata,
-      });
-      if (answer.status === 201) kept.push(n);
-      return answer;
-    };
+    const { acknowledged: kept, create } = createLargePersons(service, token, 200_000);
     const readiness = () => send(`${service.origin}/readyz`, {});
     expect(await create(0)).toMatchObject({ status: 201 });
     expect(await readiness()).toMatchObject({ status: 200, body: { checks: { disk: "ok" } } });

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type RawAnswer, rest, send } from "../support/clients/raw-http.ts";
+import { send } from "../support/clients/raw-http.ts";
 import { loadJob } from "../support/data/exports.ts";
 import { createFactory } from "../support/data/seed-factory.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
@@ -9,6 +9,7 @@ import { startProcess } from "../support/processes/processes.ts";
 import { hasSmallDisks, mountSmallDisks } from "../support/processes/small-disk.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
+import { createLargePersons } from "./large-records.ts";
 
 const environment = { PROGRAMME_EXPORT_INTERVAL_SECONDS: "0", PROGRAMME_LOG_LEVEL: "warn" };
 
@@ -43,18 +44,8 @@ describe.runIf(hasSmallDisks)("with a full disk", () => {
     onTestFinished(unmount);
     await run(`cp ${directory}/programme.db* ${disk}`);
     const service = await startProcess(`${disk}/programme.db`, environment, { within });
-    const kept: number[] = [];
-    /** Makes a person, of more than what is left over on a full disk. */
-    async function create(n: number): Promise<RawAnswer> {
-      const metadata = { n, text: "x".repeat(50_000) };
-      const answer = await rest(service, token, "create_person", {
-        kinds: [],
-        provenance: { source: "crm" },
-        metadata,
-      });
-      if (answer.status === 201) kept.push(n);
-      return answer;
-    }
+    // Each is more than what is left over on a full disk.
+    const { acknowledged: kept, create } = createLargePersons(service, token, 50_000);
     const readiness = () => send(`${service.origin}/readyz`, {});
     for (let n = 0; n < 5; n++) expect(await create(n)).toMatchObject({ status: 201 });
     expect(await readiness()).toMatchObject({ status: 200, body: { checks: { disk: "ok" } } });

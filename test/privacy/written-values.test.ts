@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { clients, readConfirmation, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { clients, readConfirmation, readData, type ToolClient } from "../support/clients/clients.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 
 const own = "new.office@fund.example";
@@ -11,12 +11,6 @@ async function openFixture(environment: Record<string, string> = {}) {
   onTestFinished(close);
   const agent = (await clients["2026-07-28 over stdio"]?.(server, await server.token())) as ToolClient;
   return { server, agent };
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
-function readData(result: ToolResult): any {
-  expect(result.isError, result.content[0]?.text).toBeFalsy();
-  return result.structuredContent?.data;
 }
 
 describe("an address that the agent wrote", () => {

@@ -1,10 +1,15 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readScopes, type Scope, scopes } from "../../src/contract/access/scopes.ts";
-import { clients, readConfirmation, readError, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import {
+  clients,
+  readConfirmation,
+  readData,
+  readError,
+  readNotes,
+  type ToolClient,
+} from "../support/clients/clients.ts";
 import { personFieldIds } from "../support/data/seed-factory.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
-
-type Row = Record<string, unknown>;
 
 async function openSetup(environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer(environment);
@@ -14,15 +19,6 @@ async function openSetup(environment: Record<string, string> = {}) {
 
 async function agentOf(server: TestServer, granted: readonly Scope[] = scopes): Promise<ToolClient> {
   return (await clients["2026-07-28 over stdio"]?.(server, await server.token(granted))) as ToolClient;
-}
-
-function readData<Data = Row>(result: ToolResult): Data {
-  expect(result.isError, result.content[0]?.text).toBeFalsy();
-  return result.structuredContent?.data as Data;
-}
-
-function readNotes(result: ToolResult): string {
-  return result.structuredContent?.notes?.join("\n") ?? "";
 }
 
 describe("select", () => {
@@ -51,10 +47,10 @@ describe("select", () => {
     await server.seed.submission({ fields: { fld_budget: 700 } });
     const agent = await agentOf(server, ["submissions:read"]);
     const known = await agent.call("list_submissions", { select: "fields.fld_budget" });
-    expect(readData<Row[]>(known)[0]).toMatchObject({ fields: { fld_budget: 700 } });
+    expect(readData(known)[0]).toMatchObject({ fields: { fld_budget: 700 } });
     expect(readNotes(known)).not.toContain("could not be read");
     const unknown = await agent.call("list_submissions", { select: "fields.budget,title" });
-    expect(readData<Row[]>(unknown)[0]).toHaveProperty("title");
+    expect(readData(unknown)[0]).toHaveProperty("title");
     expect(readNotes(unknown)).toMatch(/^Names of fields could not be read: .*scope/);
   });
 
@@ -68,7 +64,7 @@ describe("select", () => {
     await server.seed.applicant({ email: "a@b.org" });
     const args = { includePersonFieldIds: "craft", select: "person.customFields.craft" };
     const result = await agent.call("list_applicants", args);
-    expect(readData<Row[]>(result)[0]).toMatchObject({ person: { customFields: { craft: "weaver" } } });
+    expect(readData(result)[0]).toMatchObject({ person: { customFields: { craft: "weaver" } } });
     expect(readNotes(result)).toContain(`includePersonFieldIds.craft was read as ${standard}.`);
   });
 });
@@ -90,7 +86,7 @@ describe("labels", () => {
     const labelled = { "Requested amount": "7", "Note (fld_b)": "x", "Note (fld_c)": "y", other: "z" };
     const result = await agent.call("get_submission", { submissionId, labels: true, select: "fields" });
     expect(readData(result)).toEqual({ submissionId, fields: labelled, version: 0 });
-    const rows = readData<Row[]>(await agent.call("list_submissions", { labels: true, select: "fields.a,title" }));
+    const rows = readData(await agent.call("list_submissions", { labels: true, select: "fields.a,title" }));
     expect(rows[0]).toMatchObject({ fields: { "Requested amount": "7" } });
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { findNearNames } from "../../src/lib/did-you-mean.ts";
 import { getRecordSchema, resolveSelection } from "../../src/tools/results/field-selection.ts";
-import { clients, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { clients, readData, readNotes, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 
 type Row = Record<string, unknown>;
@@ -14,21 +14,12 @@ async function openSetup(environment: Record<string, string> = {}) {
   return { server, agent };
 }
 
-function readData<Data = Row>(result: ToolResult): Data {
-  expect(result.isError, result.content[0]?.text).toBeFalsy();
-  return result.structuredContent?.data as Data;
-}
-
-function readNotes(result: ToolResult): string {
-  return result.structuredContent?.notes?.join("\n") ?? "";
-}
-
 describe("select", () => {
   test("shows the named fields of every row, with the record's id and version", async () => {
     const { server, agent } = await openSetup();
     await server.seed.submission({ title: "A roof", fields: { fld_title: "A roof" } });
     for (const select of [["title", "fields.fld_title"], "title,fields.fld_title", " title , fields.fld_title "]) {
-      const [row] = readData<Row[]>(await agent.call("list_submissions", { select }));
+      const [row] = readData(await agent.call("list_submissions", { select }));
       expect(row).toEqual({
         submissionId: expect.any(String),
         title: "A roof",
@@ -105,7 +96,7 @@ describe("select", () => {
     const { server, agent } = await openSetup();
     await server.seed.reviewer({});
     const result = await agent.call("list_reviewers", { select: ["name"] });
-    expect(Object.keys(readData<Row[]>(result)[0] ?? {})).toEqual(["reviewerId", "version"]);
+    expect(Object.keys(readData(result)[0] ?? {})).toEqual(["reviewerId", "version"]);
     expect(readNotes(result)).toContain("select has unknown names: name. Did you mean firstName or lastName?");
   });
 

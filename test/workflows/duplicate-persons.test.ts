@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Person } from "../../src/contract/persons.ts";
+import { readData } from "../support/clients/clients.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, type WorkflowFixture } from "./workflow-fixture.ts";
+import { openWorkflowFixture, type WorkflowFixture } from "./workflow-fixture.ts";
 
 const details = (firstName: string, lastName: string, organization?: string, phone?: string) => ({
   firstName,

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import type { WorkflowName } from "../../src/contract/index.ts";
-import { clients } from "../support/clients/clients.ts";
+import { clients, readData } from "../support/clients/clients.ts";
 import { type Behind, openGateway } from "../support/servers/gateway.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
-import { readData, seedReviewing } from "./workflow-fixture.ts";
+import { seedReviewing } from "./workflow-fixture.ts";
 
 type Connect = (typeof clients)[string];
 

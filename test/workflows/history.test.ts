@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { issueToken } from "../../src/app/access/issue-token.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
+import { readData } from "../support/clients/clients.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, type WorkflowFixture } from "./workflow-fixture.ts";
+import { openWorkflowFixture, type WorkflowFixture } from "./workflow-fixture.ts";
 
 /** A programme and a submission with changes through the interface, an hour apart. */
 async function changeRecords({ server }: Pick<WorkflowFixture, "server">) {

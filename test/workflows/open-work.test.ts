@@ -5,9 +5,10 @@ import { isOperationName } from "../../src/contract/index.ts";
 import type { Round, Track } from "../../src/contract/programs.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
 import { withAudit } from "../../src/pipeline/audit/with-audit.ts";
+import { readData } from "../support/clients/clients.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
+import { openWorkflowFixture, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
 
 interface Work {
   readonly kind: string;

@@ -3,8 +3,9 @@ import type { Assignment } from "../../src/contract/assignments.ts";
 import type { Round, Track } from "../../src/contract/programs.ts";
 import type { Review } from "../../src/contract/reviews.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
+import { readData } from "../support/clients/clients.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
+import { openWorkflowFixture, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
 
 type Filter = { readonly trackId?: string; readonly roundId?: string };
 

@@ -5,9 +5,10 @@ import type { Person } from "../../src/contract/persons.ts";
 import type { Program } from "../../src/contract/programs.ts";
 import type { Reviewer } from "../../src/contract/reviewers.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
+import { readData } from "../support/clients/clients.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
-import { openWorkflowFixture, readData, type WorkflowFixture } from "./workflow-fixture.ts";
+import { openWorkflowFixture, type WorkflowFixture } from "./workflow-fixture.ts";
 
 const organizations = ["The Harbour Institute", "harbour institute", "Nordlys", null];
 const domains = ["Architecture", "Dance", "music"];

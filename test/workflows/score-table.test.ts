@@ -3,7 +3,8 @@ import type { Round } from "../../src/contract/programs.ts";
 import type { Review } from "../../src/contract/reviews.ts";
 import type { Rubric } from "../../src/contract/schemas.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
-import { openWorkflowFixture, readData, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
+import { readData } from "../support/clients/clients.ts";
+import { openWorkflowFixture, seedReviewing, type WorkflowFixture } from "./workflow-fixture.ts";
 
 const round4 = (number: number) => Math.round(number * 10_000) / 10_000;
 

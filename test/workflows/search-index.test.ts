@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
+import { readData } from "../support/clients/clients.ts";
 import { createFactory, fieldIds } from "../support/data/seed-factory.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { indexAll, listIds, searchByHand } from "./search-by-hand.ts";
-import { openWorkflowFixture, readData } from "./workflow-fixture.ts";
+import { openWorkflowFixture } from "./workflow-fixture.ts";
 
 /** Words that fold, combine, begin alike, are long or short, mean something to a database, or are not ASCII. */
 const words = [

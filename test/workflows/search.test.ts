@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { readData } from "../support/clients/clients.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
 import { indexAll, listIds, searchByHand } from "./search-by-hand.ts";
-import { openWorkflowFixture, readData, type WorkflowFixture } from "./workflow-fixture.ts";
+import { openWorkflowFixture, type WorkflowFixture } from "./workflow-fixture.ts";
 
 type Row = Readonly<Record<string, string | null>>;
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { type OperationName, operations, type WorkflowName } from "../../src/contract/index.ts";
-import { clients, type ToolClient, type ToolResult } from "../support/clients/clients.ts";
+import { clients, readData, type ToolClient } from "../support/clients/clients.ts";
 import { readPages } from "../support/data/lists.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
@@ -54,11 +54,6 @@ export async function openWorkflowFixture(
         ? (await readPages<Data>(rest, name, query)).flat()
         : (await rest.call(name, { ...query })).data,
   };
-}
-
-export function readData(result: ToolResult): Data {
-  if (result.isError) throw new Error(result.content[0]?.text);
-  return result.structuredContent?.data;
 }
 
 const statuses = ["assigned", "accepted", "declined", "conflict", "completed", "cancelled"] as const;

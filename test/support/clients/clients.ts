@@ -131,6 +131,17 @@ export function readError(result: ToolResult): { code: string; message: string; 
   return JSON.parse(result.content[0]?.text ?? "{}").error;
 }
 
+/** The data of a successful answer. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers without their types
+export function readData(result: ToolResult): any {
+  if (result.isError) throw new Error(result.content[0]?.text);
+  return result.structuredContent?.data;
+}
+
+export function readNotes(result: ToolResult): string {
+  return result.structuredContent?.notes?.join("\n") ?? "";
+}
+
 /** The question of a confirmation by a second call. */
 export function readConfirmation(result: ToolResult): Confirmation {
   const confirmation = result.structuredContent?.confirmation;
