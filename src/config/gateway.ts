@@ -1,7 +1,13 @@
 import type { Setting } from "./setting.ts";
-import { createTextType, filePath, issuerUrl, serviceUrl } from "./values.ts";
+import { createPatternType, createTextType, filePath, issuerUrl, serviceUrl } from "./values.ts";
 
 const listening = ["http"] as const;
+
+/** The characters of scopes (RFC 6749, appendix A.4). */
+const scopePrefix = createPatternType(
+  /^[\x21\x23-\x5b\x5d-\x7e]+$/,
+  "text without spaces, quotation marks and backslashes",
+);
 
 /** Settings for callers of MCP over HTTP that have no access token of their own. */
 export const gatewaySettings = {
@@ -30,6 +36,15 @@ export const gatewaySettings = {
     type: createTextType("what tokens name in aud"),
     defaultText: "the address of MCP: `PROGRAMME_PUBLIC_URL` with `/mcp`",
     help: "The value that tokens of `PROGRAMME_OAUTH_ISSUER` must have in `aud`, if the issuer does not use this server's address.",
+    commands: listening,
+  },
+  oauthScopePrefix: {
+    variable: "PROGRAMME_OAUTH_SCOPE_PREFIX",
+    group: "Callers of MCP",
+    option: "--oauth-scope-prefix <text>",
+    type: scopePrefix,
+    defaultText: "none",
+    help: "The text that `PROGRAMME_OAUTH_ISSUER` has before the names of this server's scopes, as in `api://calls/` for `api://calls/programs:read`. Clients are told to ask for scopes with it; tokens may name them with or without it.",
     commands: listening,
   },
   oauthJwksUri: {

@@ -44,6 +44,8 @@ interface OAuthConfig {
   readonly resource: string;
   /** The value that tokens must have in `aud`. */
   readonly audience: string;
+  /** The text before the names of scopes at the issuer. */
+  readonly scopePrefix: string;
 }
 
 interface BucketConfig {
@@ -135,9 +137,17 @@ function complete(values: Values, env: Environment): Config {
 }
 
 function toOAuthConfig(values: Values): OAuthConfig | undefined {
-  const { oauthIssuer: issuer, oauthJwksUri: jwksUri, oauthAudience, publicUrl, gatewayKeys, token } = values;
+  const {
+    oauthIssuer: issuer,
+    oauthJwksUri: jwksUri,
+    oauthAudience,
+    oauthScopePrefix,
+    publicUrl,
+    gatewayKeys,
+    token,
+  } = values;
   if (issuer === undefined) {
-    if (jwksUri === undefined && oauthAudience === undefined) return undefined;
+    if (jwksUri === undefined && oauthAudience === undefined && oauthScopePrefix === undefined) return undefined;
     throw new UsageError("PROGRAMME_OAUTH_ISSUER is needed with the other settings of OAuth.");
   }
   if (publicUrl === undefined || !serviceUrl.schema.safeParse(publicUrl).success) {
@@ -151,7 +161,7 @@ function toOAuthConfig(values: Values): OAuthConfig | undefined {
     );
   }
   const resource = `${publicUrl}/mcp`;
-  return { issuer, jwksUri, resource, audience: oauthAudience ?? resource };
+  return { issuer, jwksUri, resource, audience: oauthAudience ?? resource, scopePrefix: oauthScopePrefix ?? "" };
 }
 
 function toBucketConfig(values: Values): BucketConfig | undefined {

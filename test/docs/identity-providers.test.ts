@@ -37,6 +37,13 @@ async function openGuided({ settings, form }: (typeof products)[number], claims:
 const readStatus = async (server: { origin: string }, token: string) =>
   (await postMcp(server, token, listTools)).status;
 
+test("an issuer like Entra ID gets the scopes with the application ID URI before them", async () => {
+  const { server } = await openGuided(products.find(({ name }) => name === "Entra ID") as (typeof products)[number]);
+  const answer = await fetch(`${server.origin}/.well-known/oauth-protected-resource`);
+  const { scopes_supported } = (await answer.json()) as { scopes_supported: string[] };
+  expect(scopes_supported).toContain("https://calls.example.org/mcp/programs:read");
+});
+
 test("the guide has settings and a token for three products", () => {
   expect(products.map(({ name }) => name)).toEqual(["Keycloak", "Entra ID", "Auth0"]);
 });

@@ -56,6 +56,25 @@ describe("the protected resource metadata", () => {
     });
   });
 
+  test("names scopes with the issuer's prefix, as challenges do, and tokens may name them with or without it", async () => {
+    const prefix = "api://calls/";
+    const settings = { PROGRAMME_TOOLS: "list_programs,list_rounds", PROGRAMME_OAUTH_SCOPE_PREFIX: prefix };
+    const { server, issuer, tokenFile, admit } = await openGuardedServer("embedded", settings);
+    await admit({ name: "anna", subject: "anna", tokenFile, scopes: [...ordinary] });
+    const { body } = await send(`${server.origin}/.well-known/oauth-protected-resource`, {});
+    expect(body.scopes_supported).toEqual(["api://calls/programs:read", "api://calls/rounds:read"]);
+    const unknown = readChallenge(await postMcp(server, undefined, listTools));
+    expect(unknown).toMatchObject({ scope: "api://calls/programs:read api://calls/rounds:read" });
+    for (const scope of ["programs:read", "api://calls/programs:read other:read"]) {
+      const token = await issuer.token({ scope });
+      expect(await toolNames(server, token)).toContain("list_programs");
+      const lacking = readChallenge(await postMcp(server, token, callTool("list_rounds", { programId: "prg_1" })));
+      expect(lacking).toMatchObject({ error: "insufficient_scope", scope: "api://calls/rounds:read" });
+    }
+    const stranger = await issuer.token({ scope: "api://other/programs:read" });
+    expect(await toolNames(server, stranger)).not.toContain("list_programs");
+  });
+
   test("does not exist at a public address without encryption, and the challenge then names none", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "http://calls.example.org" });
     onTestFinished(close);
@@ -344,6 +363,8 @@ describe("invalid OAuth settings prevent the start", () => {
   test.each<[Record<string, string>, RegExp]>([
     [{ PROGRAMME_OAUTH_AUDIENCE: "x" }, /PROGRAMME_OAUTH_ISSUER is needed/],
     [{ PROGRAMME_OAUTH_JWKS_URI: "https://login.example.org/jwks" }, /PROGRAMME_OAUTH_ISSUER is needed/],
+    [{ PROGRAMME_OAUTH_SCOPE_PREFIX: "api://x/" }, /PROGRAMME_OAUTH_ISSUER is needed/],
+    [{ ...whole, PROGRAMME_OAUTH_SCOPE_PREFIX: 'api://"x/' }, /PROGRAMME_OAUTH_SCOPE_PREFIX must be text without/],
     [{ ...whole, PROGRAMME_PUBLIC_URL: "" }, /PROGRAMME_PUBLIC_URL is needed/],
     [{ ...whole, PROGRAMME_PUBLIC_URL: "http://calls.example.org" }, /PROGRAMME_PUBLIC_URL is needed/],
     [{ ...whole, PROGRAMME_TOKEN: "" }, /needs PROGRAMME_TOKEN or PROGRAMME_GATEWAY_KEYS/],
@@ -357,7 +378,7 @@ describe("invalid OAuth settings prevent the start", () => {
   test("the issuer is compared exactly, and the audience is the address of MCP", () => {
     const { oauth } = loadConfig({ ...whole, PROGRAMME_OAUTH_ISSUER: "https://login.example.org/" });
     const resource = "https://calls.example.org/mcp";
-    expect(oauth).toEqual({ issuer: "https://login.example.org/", jwksUri: undefined, resource, audience: resource });
+    expect(oauth).toMatchObject({ issuer: "https://login.example.org/", resource, audience: resource });
     expect(loadConfig({}).oauth).toBeUndefined();
   });
 });

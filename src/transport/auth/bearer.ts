@@ -10,6 +10,8 @@ export function parseBearer(authorization: string | undefined): string | undefin
 export interface AuthChallenge {
   readonly metadataUrl: string;
   readonly scopes: readonly string[];
+  /** The text before the names of scopes where tokens are issued. */
+  readonly scopePrefix: string;
 }
 
 /** Returns the challenge for a client that reaches this server at an origin. */
@@ -25,7 +27,8 @@ export function createChallengeHeader(
   { code, details }: Problem,
   authChallenge?: AuthChallenge,
 ): Record<string, string> {
-  const wanted = authChallenge?.scopes ?? [];
+  const format = (scopes: readonly unknown[]) => scopes.map((scope) => `${authChallenge?.scopePrefix ?? ""}${scope}`);
+  const wanted = format(authChallenge?.scopes ?? []);
   switch (code) {
     case "unauthorized":
       return formatChallenge({ scope: wanted, resource_metadata: authChallenge?.metadataUrl });
@@ -33,7 +36,7 @@ export function createChallengeHeader(
       return formatChallenge({ error: code, scope: wanted, resource_metadata: authChallenge?.metadataUrl });
     case "insufficient_scope": {
       const required = details?.["requiredScopes"];
-      const scope = Array.isArray(required) ? required.map(String) : [];
+      const scope = Array.isArray(required) ? format(required) : [];
       return formatChallenge({ error: code, scope, resource_metadata: authChallenge?.metadataUrl });
     }
     default:

@@ -15,6 +15,8 @@ export interface TokenVerifierOptions {
   readonly issuer: string;
   /** The required `aud` claim: this server (RFC 8707). */
   readonly audience: string;
+  /** The text that may stand before the names of scopes. */
+  readonly scopePrefix: string;
   /** The address of the issuer's keys; undefined to take it from the issuer's metadata. */
   readonly jwksUri: string | undefined;
   /** The variables that name proxies. */
@@ -80,7 +82,7 @@ interface Remembered {
 }
 
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const { issuer, audience, clock, log } = options;
+  const { issuer, audience, scopePrefix, clock, log } = options;
   const keys = createKeys(options);
   const remembered = new LRUCache<string, Remembered>({ max: maxRemembered });
 
@@ -91,7 +93,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       const rules = { issuer, audience, algorithms, clockTolerance: skewSeconds, currentDate };
       const result = await jwtVerify(token, await keys.find(), { ...rules, requiredClaims: ["exp", "sub"] });
       return {
-        claims: toClaims(result),
+        claims: toClaims(result, scopePrefix),
         untilMs: Math.min(getExpiryMs(result.payload), currentDate.getTime() + rememberMs),
       };
     } catch (error) {
@@ -122,13 +124,13 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 }
 
 /** @throws Problem `invalid_token` for a signed token that is not an access token */
-function toClaims(verified: JWTVerifyResult): Claims {
+function toClaims(verified: JWTVerifyResult, scopePrefix: string): Claims {
   const { payload } = verified;
   const { sub, client_id, azp, cnf } = payload;
   // A token bound to a key needs a proof of possession, which bearer authentication has not (RFC 9449).
   if (!isAccessToken(verified) || cnf !== undefined || !sub) throw problem("invalid_token");
   const client = [client_id, azp].find((name) => typeof name === "string");
-  return { subject: sub, client: client as string | undefined, scopes: parseScopes(payload) };
+  return { subject: sub, client: client as string | undefined, scopes: parseScopes(payload, scopePrefix) };
 }
 
 /**
@@ -152,9 +154,10 @@ function getExpiryMs({ exp = 0 }: JWTPayload): number {
 }
 
 /** Returns the known scopes of the claim `scope` (RFC 9068) or `scp`: a text with spaces or a list. */
-function parseScopes({ scope, scp }: JWTPayload): Set<Scope> {
+function parseScopes({ scope, scp }: JWTPayload, prefix: string): Set<Scope> {
   const texts = [scope, scp].flat().filter((text) => typeof text === "string");
-  return new Set(texts.flatMap((text) => text.split(" ")).filter(isScope));
+  const names = texts.flatMap((text) => text.split(" "));
+  return new Set(names.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name)).filter(isScope));
 }
 
 const Metadata = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });

@@ -7,6 +7,8 @@ export interface OAuthOptions {
   readonly issuer: string;
   /** The scopes that the offered tools need. */
   readonly scopes: readonly Scope[];
+  /** The text before the names of scopes at the issuer. */
+  readonly scopePrefix?: string;
 }
 
 /** The metadata of MCP as a protected resource (RFC 9728). */
@@ -18,6 +20,7 @@ export interface ProtectedResource {
   readonly document: Readonly<Record<string, unknown>>;
   /** The scopes that a client without a token should ask for. */
   readonly scopes: readonly Scope[];
+  readonly scopePrefix: string;
 }
 
 /** Returns the metadata for a client that reaches this server at an origin. */
@@ -25,7 +28,8 @@ export type FindResource = (origin: string) => ProtectedResource;
 
 const root = "/.well-known/oauth-protected-resource";
 
-export function createProtectedResource({ resource, issuer, scopes }: OAuthOptions): ProtectedResource {
+export function createProtectedResource(options: OAuthOptions): ProtectedResource {
+  const { resource, issuer, scopes, scopePrefix = "" } = options;
   const metadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(resource));
   return {
     metadataUrl,
@@ -34,10 +38,11 @@ export function createProtectedResource({ resource, issuer, scopes }: OAuthOptio
     document: {
       resource,
       authorization_servers: [issuer],
-      scopes_supported: scopes,
+      scopes_supported: scopes.map((scope) => scopePrefix + scope),
       bearer_methods_supported: ["header"],
       resource_name: "Programme",
     },
     scopes,
+    scopePrefix,
   };
 }
