@@ -44,7 +44,7 @@ export const gatewaySettings = {
     option: "--oauth-scope-prefix <text>",
     type: scopePrefix,
     defaultText: "none",
-    help: "The text that `PROGRAMME_OAUTH_ISSUER` has before the names of this server's scopes, as in `api://calls/` for `api://calls/programs:read`. Clients are told to ask for scopes with it; tokens may name them with or without it.",
+    help: "The text that `PROGRAMME_OAUTH_ISSUER` has before the names of this server's scopes, as in `api://calls/` for `api://calls/programs:read`. The metadata and challenges name scopes with it; tokens may name them with or without it.",
     commands: listening,
   },
   oauthJwksUri: {
