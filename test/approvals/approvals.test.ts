@@ -144,6 +144,17 @@ describe("the approvals of an organisation", () => {
     expect(readConfirmation(await repeat())).toBeDefined();
   });
 
+  test("are not approved with a reason to decline, and the page then keeps the reason", async () => {
+    const { server, args, token } = await openSetup();
+    const owner = await openAs(server);
+    const { path, repeat } = await ask(await connectAgent(server, token), args);
+    const refused = await owner.submit(path, { decision: "approve", reason: "Wait for the board" });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain("A reason is sent with Decline alone");
+    expect(refused.text).toContain('value="Wait for the board"');
+    expect(readConfirmation(await repeat())).toBeDefined();
+  });
+
   test("are final, and another caller or other arguments cannot use them", async () => {
     const { server, args, token } = await openSetup();
     const owner = await openAs(server);

@@ -42,6 +42,15 @@ test("a person follows the link of a question, signs in, leaves out a call of a 
   await expectAccessible(page);
   await takeScreenshots(page, "approval");
   await page.getByLabel("2. Eliminate submission").uncheck();
+  await page.keyboard.press("Enter");
+  await page.getByText("Choose Approve or Decline").waitFor();
+  await page.getByLabel("If you decline: why?").fill("Wait");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction("document.activeElement.matches('.notice')");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("A reason is sent with Decline alone").first().waitFor();
+  expect(await page.getByLabel("2. Eliminate submission").isChecked()).toBe(false);
+  await page.getByLabel("If you decline: why?").fill("");
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByText("Approved by Olga Owner").waitFor();
   await expectAccessible(page);

@@ -66,7 +66,7 @@ export async function findBarriers(page: Page | Frame): Promise<string[][]> {
   return results.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
 }
 
-/** Writes screenshots of a page in light and in dark to `PROGRAMME_TEST_SCREENSHOTS`, if that names a folder. */
+/** Writes screenshots of a page in light and in dark to `TEST_SCREENSHOTS`, if that names a folder. */
 export async function takeScreenshots(page: Page, name: string, { fullPage = true } = {}): Promise<void> {
   const folder = screenshotFolder;
   if (folder === undefined) return;

@@ -17,6 +17,8 @@ export interface ApprovalPage {
   readonly status: Approval["status"] | "expired";
   /** Why the person may not decide; undefined if the person may. */
   readonly hindrance?: string | undefined;
+  /** The reason that was sent with a mistake. */
+  readonly givenReason?: string;
   readonly mistakes?: FormMistakes;
 }
 
@@ -38,13 +40,8 @@ export function renderApprovalPage(page: ApprovalPage) {
       ${
         isOpen
           ? html`<form method="post" action="/approvals/${approval.approvalId}">
-              ${renderPreview(approval, true, mistakes)}${renderChoices(page)}
-              ${renderField({
-                name: "reason",
-                label: "If you decline: why?",
-                hint: "The agent gets your reason.",
-                attributes: { maxlength: 500 },
-              })}
+              ${keyboardGuard}${renderPreview(approval, true, mistakes)}${renderChoices(page)}
+              ${renderReason(page)}
               <button name="decision" value="approve">Approve</button>
               <button name="decision" value="decline" class="quiet">Decline</button>
             </form>`
@@ -54,6 +51,19 @@ export function renderApprovalPage(page: ApprovalPage) {
       }
       <p><a href="/approvals">All approvals</a></p>`,
     { user, mistakes },
+  );
+}
+
+/** The button that Enter in an input presses. It decides nothing: only a press of Approve or Decline does. */
+const keyboardGuard = html`<button class="unseen" tabindex="-1" aria-hidden="true"></button>`;
+
+function renderReason({ givenReason = "", mistakes }: ApprovalPage) {
+  return renderField(
+    {
+      ...{ name: "reason", label: "If you decline: why?", hint: "The agent gets your reason." },
+      ...{ value: givenReason, attributes: { maxlength: 500 } },
+    },
+    mistakes,
   );
 }
 

@@ -18,7 +18,12 @@ const maxReasonChars = 500;
 /** Adds the pages on which people approve what agents ask for. */
 export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void {
   const { approvals, findTokenName } = people;
-  async function showApproval(context: PageContext, user: User, approval: Approval, mistakes: FormMistakes = []) {
+  async function showApproval(
+    context: PageContext,
+    user: User,
+    approval: Approval,
+    { mistakes = [], reason = "" }: { mistakes?: FormMistakes; reason?: string } = {},
+  ) {
     const { tokenId } = approval;
     const tokenName = tokenId === null ? undefined : await findTokenName(user.businessId, tokenId);
     const page = renderApprovalPage({
@@ -27,6 +32,7 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
       tokenName,
       status: approvals.getStatus(approval),
       hindrance: findHindrance(user, approval),
+      givenReason: reason,
       mistakes,
     });
     return context.html(page, mistakes.length === 0 ? 200 : 422);
@@ -56,15 +62,15 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
       const approval = await findApproval(context, user);
       if (!approval) return context.notFound();
       if (findHindrance(user, approval) !== undefined) return context.text("Your role may not decide this.", 403);
-      const decision = await readDecision(context, approval, user);
-      if ("mistake" in decision) return showApproval(context, user, approval, [decision.mistake]);
+      const { mistake, ...decision } = await readDecision(context, approval, user);
+      const { except, reason } = decision;
+      if (mistake) return showApproval(context, user, { ...approval, except }, { mistakes: [mistake], reason });
       try {
         await approvals.decide(user.businessId, approval.approvalId, decision, user);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        return showApproval(context, user, approval, [
-          { message: "This was decided by somebody else, or has expired." },
-        ]);
+        const mistakes = [{ message: "This was decided by somebody else, or has expired." }];
+        return showApproval(context, user, (await findApproval(context, user)) ?? approval, { mistakes });
       }
       return context.redirect(`${approvalsPath}/${approval.approvalId}`, 303);
     }),
@@ -90,26 +96,37 @@ function findHindrance(user: User, approval: Approval): string | undefined {
     : "You lack the rights that this call needs.";
 }
 
-/** Reads the form, or returns what is wrong with it. */
+interface GivenDecision extends Decision {
+  readonly reason: string;
+  readonly except: number[];
+}
+
+/** Reads the form, and what is wrong with it. */
 async function readDecision(
   context: PageContext,
   { calls }: Approval,
   user: User,
-): Promise<Decision | { readonly mistake: FormMistake }> {
+): Promise<GivenDecision & { readonly mistake: FormMistake | undefined }> {
   const form = await context.req.parseBody({ all: true });
   const kept = new Set([form["call"] ?? []].flat().map(String));
-  const approves = form["decision"] === "approve";
-  if (!approves && form["decision"] !== "decline") return { mistake: { message: "Choose Approve or Decline." } };
-  const except = calls.flatMap(({ position }) => (kept.has(String(position)) ? [] : [position]));
-  if (approves && calls.length > 0 && except.length === calls.length)
-    return {
-      mistake: { input: formatCallId(calls), message: "No call is selected. Select at least one, or decline." },
-    };
-  const reason = typeof form["reason"] === "string" ? form["reason"].trim().slice(0, maxReasonChars) : "";
-  return {
-    approves,
-    reason: approves ? "" : reason,
-    except,
+  const decision = {
+    approves: form["decision"] === "approve",
+    reason: typeof form["reason"] === "string" ? form["reason"].trim().slice(0, maxReasonChars) : "",
+    except: calls.flatMap(({ position }) => (kept.has(String(position)) ? [] : [position])),
     showsHidden: form["showHidden"] === "yes" && user.seesSensitive,
   };
+  const mistake =
+    decision.approves || form["decision"] === "decline"
+      ? findMistake(calls, decision)
+      : { message: "Choose Approve or Decline." };
+  return { ...decision, mistake };
+}
+
+function findMistake(calls: Approval["calls"], { approves, reason, except }: GivenDecision): FormMistake | undefined {
+  if (approves && calls.length > 0 && except.length === calls.length)
+    return { input: formatCallId(calls), message: "No call is selected. Select at least one, or decline." };
+  // Someone who wrote why to decline has pressed the wrong button, or expects that the agent is told.
+  if (approves && reason !== "")
+    return { input: "reason", message: "A reason is sent with Decline alone. Remove it to approve." };
+  return undefined;
 }
