@@ -14,8 +14,11 @@ const maxRedirectUris = 20;
 /** An address that a browser may be sent to with a code: of https, of this machine, or of an installed program. */
 const RedirectUri = z.string().max(1_000).refine(isRedirectUri, "Expected an https address or one of this machine");
 
+/** Removes controls and marks that reorder text: a name with them could show another host than its own. */
+const removeReordering = (name: string) => name.replace(/[\p{Cc}\p{Bidi_Control}]/gu, "");
+
 export const ClientMetadata = z.object({
-  client_name: z.string().trim().min(1).max(100).optional(),
+  client_name: z.string().overwrite(removeReordering).trim().min(1).max(100).optional(),
   redirect_uris: z.array(RedirectUri).min(1).max(maxRedirectUris),
   token_endpoint_auth_method: z.enum(["none", "client_secret_basic", "client_secret_post"]).optional(),
   grant_types: z.array(z.string().max(100)).max(10).optional(),

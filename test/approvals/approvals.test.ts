@@ -49,7 +49,8 @@ describe.each(Object.entries(clients))("a client of %s that cannot ask", (_, con
 
     const page = await person.open(path);
     expect(page.status).toBe(200);
-    expect(page.text).toContain("with the token test");
+    expect(page.text).toMatch(/with the token\s+<bdi>test<\/bdi>/);
+    expect(page.text).toContain("<bdi>“Out of scope”</bdi>");
     expect(page.text).not.toContain("<img");
     expect((await person.submit(path, { decision: "approve" })).status).toBe(303);
     const done = await repeat();

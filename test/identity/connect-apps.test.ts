@@ -336,6 +336,12 @@ describe("registration", () => {
     expect([status, body.logo_uri, body.jwks_uri, body.skip_consent]).toEqual([201, undefined, undefined, undefined]);
   });
 
+  test("removes what would reorder the name of an app and the texts beside it", async ({ server }) => {
+    const { body } = await register(server.origin, { client_name: " \u202eelgoog.example\u0000 " });
+    expect(body.client_name).toBe("elgoog.example");
+    expect((await register(server.origin, { client_name: "\u202e" })).status).toBe(400);
+  });
+
   test("is limited for each network address, and forgets apps that no one connects", async ({ server }) => {
     await connectApp(server);
     for (let made = 1; made < maxAttempts.registration; made++)

@@ -5,7 +5,7 @@ import { approvalsAsset } from "../assets.ts";
 import { describeInput, type FormMistakes, renderField } from "../components/form-fields.ts";
 import { formatMinute } from "../components/format.ts";
 import { renderNotice } from "../components/notice.ts";
-import { parseQuestion, renderQuestionCall, renderQuestionLines } from "../components/question.ts";
+import { parseQuestion, renderQuestionCall, renderQuestionLines, renderQuotes } from "../components/question.ts";
 import { renderPage } from "../layout.ts";
 
 export interface ApprovalPage {
@@ -71,7 +71,7 @@ function renderFacts({ approval, status, tokenName }: ApprovalPage) {
   const { clientName, tool, createdAt, expiresAt, decidedByName, decidedAt, reason } = approval;
   return html`<dl>
     <dt>State</dt>
-    <dd>${states[status]}${decidedAt ? html` by ${decidedByName ?? "a person"} at ${formatMinute(decidedAt)}` : ""}</dd>
+    <dd>${states[status]}${decidedAt ? html` by <bdi>${decidedByName ?? "a person"}</bdi> at ${formatMinute(decidedAt)}` : ""}</dd>
     ${
       reason
         ? html`<dt>Reason</dt>
@@ -79,7 +79,10 @@ function renderFacts({ approval, status, tokenName }: ApprovalPage) {
         : ""
     }
     <dt>Who asks</dt>
-    <dd>${clientName ?? "A client without a name"}, with the token ${tokenName ?? "that it was given"}</dd>
+    <dd>
+      <bdi>${clientName ?? "A client without a name"}</bdi>, with the token
+      <bdi>${tokenName ?? "that it was given"}</bdi>
+    </dd>
     <dt>Tool</dt>
     <dd><code>${tool}</code></dd>
     <dt>Asked</dt>
@@ -92,12 +95,12 @@ function renderPreview({ question, calls, except }: Approval, isOpen: boolean, m
   const { heading, lines } = parseQuestion(question);
   if (calls.length === 0)
     return html`<section class="call">
-      <h2>${heading}</h2>
+      <h2>${renderQuotes(heading)}</h2>
       ${renderQuestionLines(lines, true)}
     </section>`;
   const { state, mistake } = describeInput(formatCallId(calls), undefined, mistakes);
   return html`<fieldset>
-      <legend>${heading}</legend>
+      <legend>${renderQuotes(heading)}</legend>
       ${mistake}
       ${calls.map(({ position, text }, index) =>
         renderQuestionCall(
@@ -158,8 +161,8 @@ export function renderApprovalRows({ pending, hasMore }: WaitingApprovals) {
     ${pending.map(
       ({ approvalId, question, clientName, createdAt }) =>
         html`<li class="row">
-          <a href="/approvals/${approvalId}">${question.split("\n")[0]}</a>
-          <span class="hint">${clientName ?? "A client"}, ${formatMinute(createdAt)}</span>
+          <a href="/approvals/${approvalId}">${renderQuotes(question.split("\n")[0])}</a>
+          <span class="hint"><bdi>${clientName ?? "A client"}</bdi>, ${formatMinute(createdAt)}</span>
         </li>`,
     )}
     </ul>

@@ -97,19 +97,24 @@ export function renderQuestionCall({ position, heading, lines }: QuestionCall, c
           ${isDisabled ? "disabled" : ""}
           ${attributes}
         />
-        ${position}. ${heading}
+        ${position}. ${renderQuotes(heading)}
       </label>
     </h2>
     ${renderQuestionLines(lines, true)}
   </section>`;
 }
 
+/** Renders a line so that a quoted text of the other direction does not reorder what is around it. */
+export function renderQuotes(line = "") {
+  return line.split(/(“[^”]*”)/).map((part) => (part.startsWith("“") ? html`<bdi>${part}</bdi>` : part));
+}
+
 function renderLine(line: string) {
-  if (line.startsWith(irrevocable)) return html`<li class="notice error"><strong>${line}</strong></li>`;
+  if (line.startsWith(irrevocable)) return html`<li class="notice error"><strong>${renderQuotes(line)}</strong></li>`;
   const [, name, before, after] = (classifyLine(line) === "change" && changePattern.exec(line)) || [];
-  if (name === undefined) return html`<li>${line}</li>`;
+  if (name === undefined) return html`<li>${renderQuotes(line)}</li>`;
   return html`<li>
-    ${name}: <del>${before}</del> <span aria-hidden="true">→</span><span class="unseen">becomes</span>
-    <ins>${after}</ins>
+    ${renderQuotes(name)}: <del>${renderQuotes(before)}</del> <span aria-hidden="true">→</span><span class="unseen">becomes</span>
+    <ins>${renderQuotes(after)}</ins>
   </li>`;
 }

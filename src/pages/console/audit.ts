@@ -104,9 +104,9 @@ const actorKinds = {
 function renderActor(entry: AuditEntry, labels: ReadonlyMap<string, string>) {
   const { actorType, actorId, actorName, tokenId, approvedBy, approverName } = entry;
   const hasApp = actorType === "user" && tokenId !== null;
-  return html`${actorName ?? actorId} <span class="hint">(${actorKinds[actorType]})</span>${
-    hasApp ? html`<br />With ${labels.get(tokenId) ?? tokenId}` : ""
-  }${approvedBy === undefined ? "" : html`<br />Approved by ${approverName ?? approvedBy}`}`;
+  return html`<bdi>${actorName ?? actorId}</bdi> <span class="hint">(${actorKinds[actorType]})</span>${
+    hasApp ? html`<br />With <bdi>${labels.get(tokenId) ?? tokenId}</bdi>` : ""
+  }${approvedBy === undefined ? "" : html`<br />Approved by <bdi>${approverName ?? approvedBy}</bdi>`}`;
 }
 
 function renderAction({ action, status, replayed }: AuditEntry) {

@@ -40,7 +40,7 @@ function renderApp(app: ConnectedApp) {
   const host = findAppHost(app);
   return html`<li class="row">
     <span>
-      <strong>${name || "An app without a name"}</strong>${host ? ` (${host})` : ""}, since ${connectedAt.slice(0, 10)}${expiresAt === null ? "" : `, until ${expiresAt.slice(0, 10)}`}<br />
+      <strong><bdi>${name || "An app without a name"}</bdi></strong>${host ? ` (${host})` : ""}, since ${connectedAt.slice(0, 10)}${expiresAt === null ? "" : `, until ${expiresAt.slice(0, 10)}`}<br />
       ${groups.map(({ label }) => label).join(" · ")}<br />
       ${lastUsedAt === null ? "Not used yet" : `Last used ${lastUsedAt.slice(0, 10)}`}
     </span>

@@ -102,7 +102,7 @@ function renderApp({ user, app, host, redirectUri }: ConsentPage) {
         <dt>You return to</dt>
         <dd>${describeTarget(redirectUri)}</dd>
         <dt>You are</dt>
-        <dd>${user.name} (${user.email})</dd>
+        <dd><bdi>${user.name}</bdi> (${user.email})</dd>
       </dl>`;
 }
 

@@ -125,7 +125,7 @@ async function readDecision(
 function findMistake(calls: Approval["calls"], { approves, reason, except }: GivenDecision): FormMistake | undefined {
   if (approves && calls.length > 0 && except.length === calls.length)
     return { input: formatCallId(calls), message: "No call is selected. Select at least one, or decline." };
-  // Someone who wrote why to decline has pressed the wrong button, or expects that the agent is told.
+  // Someone who wrote why to decline pressed the wrong button, or expects that the agent gets the reason.
   if (approves && reason !== "")
     return { input: "reason", message: "A reason is sent with Decline alone. Remove it to approve." };
   return undefined;

@@ -78,7 +78,7 @@ test("the audit names the app with which a person acted, and narrows to it", asy
   await planner.callTool({ name: "list_programs", arguments: {} });
   await server.app.pipeline.flush();
   const { text } = await browser.open("/audit?action=program.listed");
-  expect(text).toContain("With Planner (app of Olga Owner)");
+  expect(text).toContain("With <bdi>Planner (app of Olga Owner)</bdi>");
   const narrowTo = async (name: string) => {
     const [, actor] = new RegExp(`<option value="(app_[^"]+)"[^>]*>${name}`).exec(text) ?? [];
     return countRows((await browser.open(`/audit?action=program.listed&actor=${actor}`)).text);
@@ -98,7 +98,7 @@ test("the audit names the person who approved a change", async ({ server }) => {
   const { app, businessId, clock } = server;
   const actor = { businessId, actorId: userId, now: clock.now().toISOString() };
   await app.store.transaction(actor, (transaction) => transaction.appendAudit([approved]));
-  expect((await browser.open("/audit")).text).toContain("Approved by Olga Owner");
+  expect((await browser.open("/audit")).text).toContain("Approved by <bdi>Olga Owner</bdi>");
 });
 
 test("the audit shows hostile values as text, and nothing of another organisation", async ({ server }) => {
@@ -131,7 +131,7 @@ test("in front of a remote product, the audit shows sign-ins, product tokens and
   expect([status, text.includes("This is the audit of this server")]).toEqual([200, true]);
   for (const shown of ["product_token.saved", "app.connected", "Olga Owner"]) expect(text).toContain(shown);
   const calls = (await browser.open("/audit?action=program.listed")).text;
-  expect(calls).toContain("With Planner (app of Olga Owner)");
+  expect(calls).toContain("With <bdi>Planner (app of Olga Owner)</bdi>");
   expect(calls).not.toContain("Of the product");
   const signIns = (await browser.open("/audit?action=user.signed_in")).text;
   expect([countRows(signIns), signIns.includes("Olga Owner")]).toEqual([1, true]);
