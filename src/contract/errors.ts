@@ -57,6 +57,18 @@ export const errorCatalog = {
     message: "The access token lacks a scope that this call needs.",
     remediation: "Ask your human to add {requiredScopes} to the token's scopes, or do without this call.",
   },
+  host_not_allowed: {
+    status: 403,
+    retryable: false,
+    message: "The request has a Host header that this server does not accept.",
+    remediation: "Ask your human to have the operator of this server add the host to {setting}.",
+  },
+  origin_not_allowed: {
+    status: 403,
+    retryable: false,
+    message: "The request has an Origin header that this server does not accept.",
+    remediation: "Ask your human to have the operator of this server add the web page's origin to {setting}.",
+  },
   tool_not_offered: {
     status: 403,
     retryable: false,

@@ -85,7 +85,9 @@ export function listSubmissionSteps(from: string, program: Pick<Program, "screen
   );
   return operations.flatMap((operation) => {
     const { tool, to: destinations, argument, needs }: Transition = transitions[operation];
-    return destinations.map((to) => ({
+    // Setting the state that a submission has is refused, or changes nothing.
+    const reached = argument === "state" ? destinations.filter((to) => to !== from) : destinations;
+    return reached.map((to) => ({
       tool,
       to,
       argument: argument && `${argument} ${argument === "eligible" ? to === "ELIGIBLE" : to}`,

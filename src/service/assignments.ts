@@ -20,9 +20,11 @@ import {
   workloadStatuses,
 } from "../domain/assignments.ts";
 import { pickKeys } from "../domain/patch.ts";
+import { createFieldSuggester } from "../domain/unknown-fields.ts";
 import type { Handler, WriteContext } from "../store/handler-context.ts";
 import type { Query, Reader } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
+import { loadForm } from "./forms.ts";
 import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
 
 export const list_assignments: Handler<"list_assignments"> = ({ store }, input) => {
@@ -78,6 +80,7 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (co
   const { store } = context;
   const { round, program } = await loadWritableRound(store, input.roundId);
   const rules = applyRuleArguments(program, input);
+  if (input.domainFieldId) await requireFormField(store, round, input.domainFieldId);
   const domainFieldId = rules.useExpertiseMatching ? rules.domainFieldId : null;
   const submissions: { submissionId: string; domains: string[] }[] = [];
   const submissionsInRound = { where: { currentRoundId: round.roundId, state: "IN_REVIEW" as const } };
@@ -139,6 +142,15 @@ function applyRuleArguments({ assignmentRules }: Program, input: Input<"auto_ass
   if (!rules.useExpertiseMatching || rules.domainFieldId) return rules;
   const message = "Expertise matching needs the field that names a submission's domain";
   throw validationProblem({ path: "domainFieldId", code: "required", message });
+}
+
+/** @throws Problem `validation_failed` if the form of a round's track lacks the domain field */
+async function requireFormField(store: Reader, { trackId }: Round, domainFieldId: string): Promise<void> {
+  const { schemaId, schemaVersion } = await getOrThrow(store, "tracks", trackId);
+  const { fields } = await loadForm(store, schemaId, schemaVersion);
+  if (fields.some(({ fieldId }) => fieldId === domainFieldId)) return;
+  const message = createFieldSuggester(fields)(domainFieldId);
+  throw validationProblem({ path: "domainFieldId", code: "unrecognized_keys", message });
 }
 
 /**

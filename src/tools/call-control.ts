@@ -13,11 +13,18 @@ export function createCallControl(context: ToolContext): CallControl {
   return { progress: createProgress(context), signal: context.mcpReq.signal };
 }
 
-function createProgress(context: ToolContext): ReportProgress {
-  const progressToken = context.mcpReq._meta?.progressToken;
+/** The latest progress of each request, whose stages report one after the other. */
+const latestProgress = new WeakMap<object, number>();
+
+/** Returns a function that reports progress. Adjusts values, because each must exceed the one before it (MCP). */
+function createProgress({ mcpReq }: ToolContext): ReportProgress {
+  const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return async () => undefined;
-  return async (progress, message) => {
+  return async (value, message) => {
+    const latest = latestProgress.get(mcpReq) ?? Number.NEGATIVE_INFINITY;
+    const progress = value > latest ? value : latest + 1;
+    latestProgress.set(mcpReq, progress);
     const params = { progressToken, progress, message };
-    await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+    await mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   };
 }

@@ -1,6 +1,6 @@
 import { sensitiveScope } from "../contract/access/scopes.ts";
 import { type Assignment, ConflictKind } from "../contract/assignments.ts";
-import { problem } from "../contract/errors.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import type { AssignmentRules } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
 import type { Submission } from "../contract/submissions.ts";
@@ -21,11 +21,13 @@ export const list_reviewer_candidates: WorkflowRunner<"list_reviewer_candidates"
   const { programId, roundId, submissionIds, limit } = input;
   const rounds = await source.ifPermitted("name of the round", () => listRounds(source, { programId, roundId }));
   if (rounds?.length === 0) throw problem("not_found");
+  const round = rounds?.[0];
   const program = await source.ifPermitted("assignment rules", () => source.get("get_program", { programId }));
   const rules = program?.assignmentRules;
   const submissions: CandidateSubmission[] = [];
+  const home = { programId, trackId: round?.trackId };
   for (const submissionId of new Set(submissionIds)) {
-    submissions.push(await loadSubmission(source, programId, submissionId, rules?.domainFieldId ?? null));
+    submissions.push(await loadSubmission(source, home, submissionId, rules?.domainFieldId ?? null));
   }
   const reviewers = await loadReviewers(source, input);
   const loads = await source.ifPermitted("open reviews, room and declines", () => countLoads(source, input));
@@ -33,8 +35,8 @@ export const list_reviewer_candidates: WorkflowRunner<"list_reviewer_candidates"
   return {
     programId,
     roundId,
-    name: rounds?.[0]?.name ?? null,
-    track: rounds?.[0]?.track ?? null,
+    name: round?.name ?? null,
+    track: round?.track ?? null,
     submissions: submissions.map((submission) => {
       const ranking = createRanking<ReviewerCandidate>(shown, (a, b) =>
         compareCandidates(a, b, rules?.excludePriorRoundReviewers ?? false),
@@ -61,9 +63,10 @@ interface CandidateSubmission {
   readonly past: ReadonlyMap<string, readonly PastAssignment[]> | undefined;
 }
 
+/** @throws Problem `not_found` in another programme, `validation_failed` in another track than the round's */
 async function loadSubmission(
   source: RecordSource,
-  programId: string,
+  { programId, trackId }: { readonly programId: string; readonly trackId: string | undefined },
   submissionId: string,
   domainFieldId: string | null,
 ): Promise<CandidateSubmission> {
@@ -71,6 +74,10 @@ async function loadSubmission(
     source.get("get_submission", { submissionId }),
   );
   if (submission && submission.programId !== programId) throw problem("not_found");
+  if (submission && trackId !== undefined && submission.trackId !== trackId) {
+    const message = `${submissionId} belongs to another track than the round`;
+    throw validationProblem({ path: "submissionIds", code: "invalid_value", message });
+  }
   const answered = submission && domainFieldId ? listDomains(submission.fields, domainFieldId) : [];
   const domains = answered.filter((domain) => domain !== "");
   const past = await source.ifPermitted("assignments and declared conflicts of submissions", () =>

@@ -45,7 +45,7 @@ export const get_submission_brief: WorkflowRunner<"get_submission_brief"> = asyn
     answers: listAnswers(submission.fields, schema?.fields),
     ...Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)),
     missing: listMissingForNextStep(submission, known, Date.parse(source.now)),
-    next: steps.map(({ tool, to }) => ({ tool, to })),
+    next: steps.map(({ tool, to, needs }) => ({ tool, to, needs })),
   };
 };
 

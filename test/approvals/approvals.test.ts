@@ -71,18 +71,21 @@ describe.each(Object.entries(clients))("a client of %s that cannot ask", (_, con
     expect(await server.outbox()).toEqual([]);
   });
 
-  test("waits in the call, with progress that has the link", async () => {
+  test("waits in the call, with progress that increases and has the link", async () => {
     const { server, args, token } = await openSetup();
     const person = await openAs(server);
     const agent = await connect(server, token);
     let deciding: Promise<unknown> | undefined;
-    const onprogress = ({ message = "" }: { message?: string | undefined }) => {
+    const reported: number[] = [];
+    const onprogress = ({ progress, message = "" }: { progress: number; message?: string | undefined }) => {
+      reported.push(progress);
       const url = /https?:\/\/\S+/.exec(message)?.[0];
-      if (url) deciding ??= person.submit(new URL(url).pathname, { decision: "approve" });
+      if (url && reported.length > 1) deciding ??= person.submit(new URL(url).pathname, { decision: "approve" });
     };
     const done = await agent.call("eliminate_submission", { ...args, wait: true }, { onprogress });
     await deciding;
     expect(done.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
+    expect(reported).toEqual([...new Set(reported)].toSorted((a, b) => a - b));
   });
 });
 

@@ -97,6 +97,8 @@ describe("the error catalogue", () => {
       unauthorized: 401,
       invalid_token: 401,
       insufficient_scope: 403,
+      host_not_allowed: 403,
+      origin_not_allowed: 403,
       not_found: 404,
       method_not_allowed: 405,
       payload_too_large: 413,

@@ -116,7 +116,7 @@ describe.each(operationNames)("%s", (name) => {
       expectValid(validate, examples[code].value, code);
     }
     const statuses = new Set(codes.map((code) => String(errorCatalog[code].status)));
-    const more = operation.body ? ["413", "415", "422"] : [];
+    const more = operation.method !== "GET" ? ["413", "415", "422"] : [];
     const refused = Object.keys(described.responses).filter((status) => !status.startsWith("2"));
     expect(new Set(refused)).toEqual(statuses.union(new Set(more)));
   });

@@ -47,6 +47,19 @@ describe("a browser request from a foreign page (DNS rebinding)", () => {
     }
   });
 
+  test("is refused in the form of its interface, with the setting that allows it", async ({ server }) => {
+    for (const [header, code, setting] of [
+      [{ host: "evil.example" }, "host_not_allowed", "PROGRAMME_ALLOWED_HOSTS"],
+      [{ origin: "https://evil.example" }, "origin_not_allowed", "PROGRAMME_ALLOWED_ORIGINS"],
+    ] as const) {
+      const restAnswer = await send(`${server.origin}/integrations/v1/programs`, { headers: header });
+      expect(restAnswer.body).toMatchObject({ success: false, error: { code, details: { setting } } });
+      const mcpAnswer = await send(`${server.origin}/mcp`, { method: "POST", headers: header });
+      const next = expect.stringContaining(setting);
+      expect(mcpAnswer.body).toMatchObject({ jsonrpc: "2.0", id: null, error: { data: { code, next } } });
+    }
+  });
+
   plain("is accepted for the host names that the operator allows", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_ALLOWED_HOSTS: "programme.example.org" });
     const authorization = `Bearer ${await server.token()}`;

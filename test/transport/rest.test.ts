@@ -48,6 +48,8 @@ describe("a body", () => {
     ],
     ["that is a list", "[]", {}, 400, "validation_failed"],
     ["that is a text", '"kinds"', {}, 400, "validation_failed"],
+    ["that is null", "null", {}, 400, "validation_failed"],
+    ["named as compressed", JSON.stringify(person), { "content-encoding": "gzip" }, 415, "unsupported_media_type"],
     ["nested too deep", withMetadata(nested(40)), {}, 400, "validation_failed"],
     ["nested without end", withMetadata(nested(100_000)), {}, 400, "validation_failed"],
     ["with NUL", withMetadata('{"a":"x\\u0000y"}'), {}, 400, "validation_failed"],
@@ -99,6 +101,7 @@ describe("a body", () => {
     const { feedbackId } = await server.seed.feedback(await server.seed.submission());
     const answer = await ask(server, "POST", `/feedbacks/${feedbackId}/release`, { body: '{"now":true}' });
     expect(answer.body.error.details.issues).toMatchObject([{ path: "now", code: "unrecognized_keys" }]);
+    expect((await ask(server, "POST", `/feedbacks/${feedbackId}/release`, { body: "null" })).status).toBe(400);
     expect((await ask(server, "POST", `/feedbacks/${feedbackId}/release`, { body: "{}" })).status).toBe(200);
   });
 });
@@ -251,6 +254,13 @@ test("the OpenAPI document is served without a token", async ({ server }) => {
   const answer = await send(`${server.origin}/integrations/v1/openapi.json`, {});
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
   expect(answer.body).toEqual(JSON.parse(JSON.stringify(getOpenapiDocument())));
+});
+
+test("a request without a body keeps its connection, also when the answer needs no work", async ({ server }) => {
+  for (const path of ["/openapi.json", "/none", "/programs"]) {
+    const answer = await send(`${server.origin}/integrations/v1${path}`, { headers: { connection: "keep-alive" } });
+    expect(answer.headers.get("connection"), path).toBe("keep-alive");
+  }
 });
 
 test("every answer has its own request id", async ({ server }) => {

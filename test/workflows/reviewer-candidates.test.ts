@@ -5,7 +5,7 @@ import type { Person } from "../../src/contract/persons.ts";
 import type { Program } from "../../src/contract/programs.ts";
 import type { Reviewer } from "../../src/contract/reviewers.ts";
 import type { Submission } from "../../src/contract/submissions.ts";
-import { readData } from "../support/clients/clients.ts";
+import { readData, readError } from "../support/clients/clients.ts";
 import { fieldIds } from "../support/data/seed-factory.ts";
 import { hasAddress } from "./addresses.ts";
 import { openWorkflowFixture, type WorkflowFixture } from "./workflow-fixture.ts";
@@ -246,5 +246,20 @@ test("candidates for an unknown round or submission, or one of another programme
       const result = await agent.call("list_reviewer_candidates", { ...round, ...wrong });
       expect(() => readData(result)).toThrow("not_found");
     }
+  }
+});
+
+test("candidates for a submission of another track than the round's are refused", async () => {
+  const fixture = await openWorkflowFixture({}, scopes);
+  const round = await seedRound(fixture.server, 1);
+  const { seed } = fixture.server;
+  const { trackId } = await seed.track({ programId: round.programId });
+  const { submissionId } = await seed.submission({ trackId });
+  for (const agent of Object.values(fixture.agents)) {
+    const result = await agent.call("list_reviewer_candidates", { ...round, submissionIds: [submissionId] });
+    expect(readError(result)).toMatchObject({
+      code: "validation_failed",
+      details: { issues: [{ path: "submissionIds", message: expect.stringContaining(submissionId) }] },
+    });
   }
 });

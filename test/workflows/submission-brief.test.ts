@@ -74,6 +74,23 @@ test("a brief names what a draft lacks before it can be submitted, and what a re
   expect(brief.missing).toEqual(["1 of 2 reviewers", "1 review, 1 overdue"]);
 });
 
+test("a brief offers no step to the state that a submission has, and the conditions of each step", async () => {
+  const fixture = await openWorkflowFixture();
+  const listNext = async (state: Submission["state"]) => {
+    const { submissionId } = await fixture.server.seed.submission({ state });
+    return (await fixture.ask("get_submission_brief", { submissionId })).next;
+  };
+  expect(await listNext("WITHDRAWN")).toEqual([
+    { tool: "set_submission_state", to: "FINALIST" },
+    { tool: "set_submission_state", to: "WINNER" },
+    { tool: "update_submission", to: "DRAFT" },
+  ]);
+  const afterFinalist = await listNext("FINALIST");
+  expect(afterFinalist).not.toContainEqual({ tool: "set_submission_state", to: "FINALIST" });
+  const needs = expect.stringContaining("active round");
+  expect(afterFinalist).toContainEqual({ tool: "advance_submission", to: "IN_REVIEW", needs });
+});
+
 test("parts that the token may not read are left out of a brief, and said", async () => {
   const fixture = await openWorkflowFixture({}, ["submissions:read"]);
   const submissionId = await seedBrief(fixture);

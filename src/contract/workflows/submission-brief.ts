@@ -88,8 +88,8 @@ export const SubmissionBrief = z.object({
     .optional(),
   /** Things that the next step still needs. */
   missing: z.array(z.string()),
-  /** The tools that change the state from here, and the states to which they lead. */
-  next: z.array(z.object({ tool: z.string(), to: z.string() })),
+  /** The tools that change the state from here, the states to which they lead, and their conditions. */
+  next: z.array(z.object({ tool: z.string(), to: z.string(), needs: z.string().optional() })),
   ...gaps,
 });
 export type SubmissionBrief = z.output<typeof SubmissionBrief>;

@@ -8,11 +8,12 @@ import { type Issue, validationProblem } from "../../contract/errors.ts";
  * @throws Problem `validation_failed` with every issue and its path
  */
 export function validateInput(operation: Operation, parts: InputParts): Record<string, unknown> {
+  const { params, query, body = {} } = parts;
   const hasBody = operation.body !== undefined || parts.body !== undefined;
   return validateParts(
-    [operation.params, parts.params],
-    [operation.queryObject, parts.query],
-    ...(hasBody ? ([[operation.body ?? noBody, parts.body ?? {}]] as const) : []),
+    [operation.params, params],
+    [operation.queryObject, query],
+    ...(hasBody ? ([[operation.body ?? noBody, body]] as const) : []),
   );
 }
 

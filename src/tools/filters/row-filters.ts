@@ -31,7 +31,9 @@ function declareFilter<Shape extends z.ZodRawShape>(declaration: FilterDeclarati
 
 const ListedStatus = z.enum([...AssignmentStatus.options, "incomplete"]);
 /** One status or several; tools declare a list. */
-export const AssignmentStatuses = z.union([ListedStatus, z.array(ListedStatus).min(1)]);
+export const AssignmentStatuses = z.union([ListedStatus, z.array(ListedStatus).min(1)], {
+  error: `Expected one or several of ${ListedStatus.options.join(", ")}`,
+});
 
 /** The statuses that `incomplete` stands for (specification 4.4). */
 const incomplete = ["assigned", "accepted", "conflict"];

@@ -89,8 +89,11 @@ export function createBodyReader({ maxBodyBytes: maxBytes, requestsPerMinute }: 
   };
 }
 
-/** Returns whether a request announces a small body: one without a length and an encoding has none (RFC 9112, 6.3). */
-function isSmall({ headers }: IncomingMessage): boolean {
-  const announced = headers["content-length"] ?? ("transfer-encoding" in headers ? Number.POSITIVE_INFINITY : 0);
-  return Number(announced) <= smallBodyBytes;
+function isSmall(request: IncomingMessage): boolean {
+  return getAnnouncedBytes(request) <= smallBodyBytes;
+}
+
+/** Returns the length of a request's body by its headers: without a length and an encoding it is 0 (RFC 9112, 6.3). */
+export function getAnnouncedBytes({ headers }: IncomingMessage): number {
+  return Number(headers["content-length"] ?? ("transfer-encoding" in headers ? Number.POSITIVE_INFINITY : 0));
 }

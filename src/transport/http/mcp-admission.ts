@@ -102,8 +102,7 @@ export function createMcpAdmission(deps: McpAdmissionDeps): McpAdmission {
         if (request.destroyed && !request.complete) throw error;
         if (!(error instanceof Problem)) log.error({ err: error, requestId }, "An MCP request failed");
         const refusal = error instanceof Problem ? error : problem("internal_error", { requestId });
-        const { status, headers, body } = toMcpRefusal(refusal, request, findChallenge);
-        writeJson(response, status, JSON.stringify(body), { ...headers, "x-request-id": requestId });
+        refuseMcpRequest(request, response, requestId, refusal, findChallenge);
         return undefined;
       }
     },
@@ -141,8 +140,20 @@ function toAuthInfo(token: string | undefined, identity: Identity, requestId: st
   };
 }
 
+/** Answers a whole MCP request with a problem. */
+export function refuseMcpRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  refusal: Problem,
+  findChallenge?: FindChallenge,
+): void {
+  const { status, headers, body } = toMcpRefusal(refusal, request, findChallenge);
+  writeJson(response, status, JSON.stringify(body), { ...headers, "x-request-id": requestId });
+}
+
 /** Returns the HTTP response that refuses a whole MCP request. */
-export function toMcpRefusal(refusal: Problem, request: IncomingMessage, findChallenge: FindChallenge | undefined) {
+export function toMcpRefusal(refusal: Problem, request: IncomingMessage, findChallenge?: FindChallenge) {
   const { code, message, remediation, status, details } = refusal;
   const error = { code: -32_001, message, data: { code, next: remediation } };
   const retryAfter = details?.["retryAfterSeconds"];

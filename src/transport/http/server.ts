@@ -4,6 +4,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { cors } from "hono/cors";
+import { problem } from "../../contract/errors.ts";
 import { createId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Surface, Telemetry } from "../../lib/telemetry.ts";
@@ -20,12 +21,13 @@ import { type ConsoleServices, openConsoleRequest } from "../console/console-pag
 import { showToday } from "../console/today.ts";
 import type { PageContext, PeopleServices } from "../people/browser-request.ts";
 import { addPeopleRoutes } from "../people/people-app.ts";
-import { type RestHandler, refuseBusy, restPath } from "../rest/rest.ts";
+import { type RestHandler, refuseRequest, restPath } from "../rest/rest.ts";
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from "./concurrency-limiter.ts";
 import { limitConnections } from "./connections.ts";
 import { createRebindingGuard, type RebindingOptions } from "./dns-rebinding.ts";
 import { parseLink, serveDownload } from "./downloads.ts";
 import { createInvitationApp, invitationPath } from "./invitations.ts";
+import { refuseMcpRequest } from "./mcp-admission.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
 import { createProbes, type Readiness } from "./probes.ts";
 import { type WebhookHandler, webhookPath } from "./webhook-receiver.ts";
@@ -148,7 +150,9 @@ function countConnections(server: Server): Promise<number> {
 
 function createListener(options: HttpOptions, surfaces: ServedSurfaces, work: ConcurrencyLimiter) {
   const isProbe = createProbes(surfaces.readiness);
-  const isAllowed = createRebindingGuard(options);
+  const findForeignName = createRebindingGuard(options);
+  const findRefusal = (surface: Surface, request: IncomingMessage) =>
+    isOpen(surface) ? undefined : findForeignName(request);
   const serve = createDispatcher(surfaces, work);
 
   return (request: IncomingMessage, response: ServerResponse): void => {
@@ -158,8 +162,12 @@ function createListener(options: HttpOptions, surfaces: ServedSurfaces, work: Co
     if (surface !== "rest" && surface !== "mcp") response.setHeader("x-request-id", requestId);
     surfaces.telemetry.exchange({ surface, request, response, requestId }, () => {
       if (surface === "probe" && isProbe(request, response)) return;
-      if (!work.enter(response)) refuseBusy(response, requestId);
-      else if (isOpen(surface) || isAllowed(request, response, requestId)) serve(surface, request, response, requestId);
+      const refusal = work.enter(response)
+        ? findRefusal(surface, request)
+        : problem("unavailable", { retryAfterSeconds: 1 });
+      if (!refusal) serve(surface, request, response, requestId);
+      else if (surface === "mcp") refuseMcpRequest(request, response, requestId, refusal);
+      else refuseRequest(response, requestId, refusal);
     });
   };
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { getAnnouncedBytes } from "./body.ts";
 
 /** Answers with JSON text. Closes the connection if too much of the request's body is unread. */
 export function writeJson(
@@ -26,6 +27,6 @@ const maxUnreadBytes = 64 * 1024;
  * Returns whether a request's body is read or short enough to read and discard, as Node does by itself. The client, which
  * may read no answer before it has sent everything, then keeps its connection.
  */
-function isSoonComplete({ req: { complete, headers } }: ServerResponse): boolean {
-  return complete || Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) <= maxUnreadBytes;
+function isSoonComplete({ req }: ServerResponse): boolean {
+  return req.complete || getAnnouncedBytes(req) <= maxUnreadBytes;
 }

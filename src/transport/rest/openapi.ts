@@ -196,8 +196,11 @@ function createFailureResponses(operation: Operation, components: Json): Json {
   );
 }
 
-function listBodyErrors({ body }: Operation): readonly ProblemCode[] {
-  return body ? ["invalid_json", "payload_too_large", "unsupported_media_type", "idempotency_key_reused"] : [];
+/** Every operation but a GET reads a body, also one that takes none. */
+function listBodyErrors({ method }: Operation): readonly ProblemCode[] {
+  return method === "GET"
+    ? []
+    : ["invalid_json", "payload_too_large", "unsupported_media_type", "idempotency_key_reused"];
 }
 
 function createFailureExample(code: ProblemCode): Json {

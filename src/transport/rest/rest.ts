@@ -58,11 +58,11 @@ export function createRestHandler(given: RestDeps): RestHandler {
   };
 }
 
-/** Answers 503 when too many requests are served at once. */
-export function refuseBusy(response: ServerResponse, requestId: string): void {
+/** Answers a request with a problem before it is routed. */
+export function refuseRequest(response: ServerResponse, requestId: string, refusal: Problem): void {
   const send: Send = (status, body, headers) =>
     writeJson(response, status, body, { ...headers, "x-request-id": requestId });
-  refuse(send, problem("unavailable", { retryAfterSeconds: 1 }));
+  refuse(send, refusal);
 }
 
 function createRouter(): TrieRouter<Route> {
@@ -152,8 +152,10 @@ function parseQuery(operation: Operation, search: string): Record<string, unknow
 /** @throws Problem for a body that is not JSON, or is larger than any operation accepts */
 function parseJsonBody(request: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.byteLength === 0) return undefined;
-  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/json") throw problem("unsupported_media_type");
+  const { "content-type": contentType, "content-encoding": encoding = "identity" } = request.headers;
+  if (contentType?.split(";")[0]?.trim().toLowerCase() !== "application/json") throw problem("unsupported_media_type");
+  if (encoding.toLowerCase() !== "identity")
+    throw problem("unsupported_media_type", undefined, "The body must not be compressed.");
   return parseBody(bytes);
 }
 

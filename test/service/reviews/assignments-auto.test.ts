@@ -152,7 +152,7 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
       const own = await server.other();
       const setup = await createSetup(own, { rules });
       await setup.submissions("s1 s2", { fields: { [fieldIds.domain]: "Science" } });
-      await setup.submissions("s3", { fields: { [fieldIds.domain]: "arts", fld_other: ["music", "SCIENCE"] } });
+      await setup.submissions("s3", { fields: { [fieldIds.domain]: "arts", [fieldIds.annex]: ["music", "SCIENCE"] } });
       await setup.submissions("s4", { fields: {} });
       await setup.reviewers("a", { expertise: ["law"] });
       await setup.reviewers("b", { expertise: ["music", " science "] });
@@ -162,11 +162,16 @@ describe.each(surfaces)("assigning by the rules over %s", (surface) => {
     };
     const dryRun = async (given: object) => dealt((await run(given)).data);
     expect(await dryRun({})).toEqual({ s1: "b", s2: "b", s3: "a", s4: "c" });
-    expect(await dryRun({ domainFieldId: "fld_other" })).toEqual({ s1: "a", s2: "b", s3: "b", s4: "c" });
+    expect(await dryRun({ domainFieldId: fieldIds.annex })).toEqual({ s1: "a", s2: "b", s3: "b", s4: "c" });
     expect(await dryRun({ useExpertiseMatching: false })).toEqual({ s1: "a", s2: "b", s3: "c", s4: "a" });
     const unnamed = await run({ domainFieldId: "" });
     expect(unnamed).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
     expect(unnamed.problem?.details["issues"]).toMatchObject([{ path: "domainFieldId", code: "required" }]);
+    const unknown = await run({ domainFieldId: "domain" });
+    expect(unknown).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
+    expect(unknown.problem?.details["issues"]).toMatchObject([
+      { path: "domainFieldId", message: expect.stringContaining(fieldIds.domain) },
+    ]);
   });
 
   test("reviewers of the submission in an earlier round are excluded on request", async ({ server }) => {
