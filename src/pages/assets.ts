@@ -13,6 +13,9 @@ const contentTypes = { css: "text/css; charset=utf-8", js: "text/javascript; cha
 /** The path under which assets are served. */
 export const assetsPath = "/assets";
 
+/** The path of the icon that browsers show beside a page's title. */
+export const iconPath = `${assetsPath}/icon.svg`;
+
 /** Loads an asset that consists of these files, in order. The last one names it. */
 function loadAsset(extension: keyof typeof contentTypes, ...names: readonly string[]): Asset {
   // The build copies the folder, so that it is beside this module in the package too.

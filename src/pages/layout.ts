@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { User } from "../contract/access/roles.ts";
-import { type Asset, styleAsset } from "./assets.ts";
+import { type Asset, iconPath, styleAsset } from "./assets.ts";
 import { type FormMistakes, renderMistakes } from "./components/form-fields.ts";
 import { listSections, type SectionPath } from "./console/navigation.ts";
 
@@ -14,6 +14,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
+    "img-src 'self'",
     "connect-src 'self'",
     "form-action 'self'",
     "frame-ancestors 'none'",
@@ -44,6 +45,7 @@ export function renderPage(title: string, content: unknown, { user, script, sect
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${mistakes.length > 0 ? "Mistake: " : ""}${title}</title>
+        <link rel="icon" type="image/svg+xml" href="${iconPath}" />
         <link rel="stylesheet" href="${styleAsset.path}" />
         ${script ? html`<script src="${script.path}" type="module"></script>` : ""}
       </head>

@@ -1,4 +1,5 @@
-const svg = [
+/** The icon as a file of its own. */
+export const iconSvg = [
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">',
   '<rect x="1" y="1" width="30" height="30" rx="7" fill="#245c6c"/>',
   '<g fill="#fff">',
@@ -13,7 +14,7 @@ const svg = [
 /** The icon of the server, its prompts and its views. A client over stdio has no address to load an image from. */
 export const icons = [
   {
-    src: `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`,
+    src: `data:image/svg+xml;base64,${Buffer.from(iconSvg).toString("base64")}`,
     mimeType: "image/svg+xml",
     sizes: ["any"],
   },

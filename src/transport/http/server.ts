@@ -2,24 +2,26 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { accepts } from "hono/accepts";
 import { cors } from "hono/cors";
+import { HTTPException } from "hono/http-exception";
 import { problem } from "../../contract/errors.ts";
 import { createId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Surface, Telemetry } from "../../lib/telemetry.ts";
-import { assetsPath, findAsset } from "../../pages/assets.ts";
+import { assetsPath, findAsset, iconPath } from "../../pages/assets.ts";
 import { type HomeFacts, renderHomePage } from "../../pages/home.ts";
 import { pageHeaders } from "../../pages/layout.ts";
 import type { Downloads } from "../../pipeline/downloads.ts";
 import type { OperationPipeline } from "../../pipeline/execute.ts";
 import type { Invitations } from "../../pipeline/invitations.ts";
+import { iconSvg } from "../../resources/icons.ts";
 import type { FindResource } from "../auth/protected-resource.ts";
 import type { AdminServices } from "../console/admin-services.ts";
 import { addConsoleRoutes } from "../console/console-app.ts";
 import { type ConsoleServices, openConsoleRequest } from "../console/console-page.ts";
 import { showToday } from "../console/today.ts";
 import type { PageContext, PeopleServices } from "../people/browser-request.ts";
+import { answerError, answerNotFound, isPageRequest } from "../people/page-errors.ts";
 import { addPeopleRoutes } from "../people/people-app.ts";
 import { type RestHandler, refuseRequest, restPath } from "../rest/rest.ts";
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from "./concurrency-limiter.ts";
@@ -241,15 +243,23 @@ function createApp(
     addPeopleRoutes(app, people, admin);
     addConsoleRoutes(app, { people, pipeline }, closing);
   }
+  app.get(iconPath, (context) => {
+    const caching = { "cache-control": "public, max-age=86400", "x-content-type-options": "nosniff" };
+    return context.body(iconSvg, 200, { ...caching, "content-type": "image/svg+xml" });
+  });
   app.get(`${assetsPath}/:name`, answerAsset);
+  app.notFound(answerNotFound);
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
   for (const path of resource?.("http://localhost").paths ?? []) {
     app.use(path, cors());
     app.get(path, (context) => context.json(resource?.(new URL(context.req.url).origin).document));
   }
   app.onError((error, context) => {
-    log.error({ err: error, requestId: getRequestId(context.env.outgoing as ServerResponse) }, "The request failed");
-    return context.text("Internal error", 500);
+    if (error instanceof HTTPException) return error.getResponse();
+    const requestId = getRequestId(context.env.outgoing as ServerResponse);
+    log.error({ err: error, requestId }, "The request failed");
+    const text = `A fault of this server. Try again. If it happens again, give the number ${requestId} to the people who run the server.`;
+    return answerError(context, 500, { title: "Something went wrong", text });
   });
   return app;
 }
@@ -268,8 +278,7 @@ async function answerHome(
   home: HomeFacts,
   services: ConsoleServices | undefined,
 ): Promise<Response> {
-  const type = accepts(context, { header: "Accept", supports: ["text/html"], default: "" });
-  if (type !== "text/html") return context.notFound();
+  if (!isPageRequest(context)) return context.notFound();
   for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
   context.header("vary", "accept");
   const request = services && (await openConsoleRequest(services, context));

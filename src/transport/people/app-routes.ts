@@ -24,7 +24,8 @@ import {
   requireSignIn,
   toBrowserRequest,
 } from "./browser-request.ts";
-import { formatWait, readForm, readList } from "./forms.ts";
+import { readForm, readList } from "./forms.ts";
+import { answerTooMany } from "./page-errors.ts";
 import { addPageHeaders } from "./page-headers.ts";
 
 /** Paths of the pages on which people connect apps and end their connections. */
@@ -107,8 +108,7 @@ function answerAuthorization(context: PageContext, authorization: Authorization)
     case "refuse": {
       const { reason, retryAfterSeconds, isUnavailable = false } = authorization;
       if (retryAfterSeconds === undefined) return context.html(renderRefusedAppPage(reason, isUnavailable), 400);
-      context.header("retry-after", String(retryAfterSeconds));
-      return context.text(formatWait(retryAfterSeconds), 429);
+      return answerTooMany(context, retryAfterSeconds);
     }
   }
 }

@@ -11,6 +11,7 @@ import {
 } from "../../pages/approvals/approval.ts";
 import type { FormMistake, FormMistakes } from "../../pages/components/form-fields.ts";
 import { type PageContext, type PeopleApp, type PeopleServices, requireSignIn } from "./browser-request.ts";
+import { answerError } from "./page-errors.ts";
 
 const maxListed = 100;
 const maxReasonChars = 500;
@@ -61,7 +62,8 @@ export function addApprovalRoutes(app: PeopleApp, people: PeopleServices): void 
     requireSignIn(people, async (context, user) => {
       const approval = await findApproval(context, user);
       if (!approval) return context.notFound();
-      if (findHindrance(user, approval) !== undefined) return context.text("Your role may not decide this.", 403);
+      const hindrance = findHindrance(user, approval);
+      if (hindrance !== undefined) return answerError(context, 403, { title: "Not decided", text: hindrance });
       const { mistake, ...decision } = await readDecision(context, approval, user);
       const { except, reason } = decision;
       if (mistake) return showApproval(context, user, { ...approval, except }, { mistakes: [mistake], reason });

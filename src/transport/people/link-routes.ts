@@ -4,7 +4,8 @@ import { maxNameChars, minPasswordChars } from "../../identity/limits.ts";
 import type { FormMistake } from "../../pages/components/form-fields.ts";
 import { type LinkPage, renderInvalidLinkPage, renderLinkPage } from "../../pages/people/link.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
-import { addCookies, checkNewPassword, formatWait, readForm } from "./forms.ts";
+import { addCookies, checkNewPassword, readForm } from "./forms.ts";
+import { answerTooMany } from "./page-errors.ts";
 
 /** The path of one-time links for a password; a link's secret follows it. */
 const linkPath = "/join/:secret";
@@ -16,8 +17,7 @@ export function addLinkRoutes(app: PeopleApp, people: PeopleServices): void {
     // Secrets cannot be guessed; the limit keeps the number of lookups low.
     const wait = await (await people.accounts()).countLink(toBrowserRequest(people, context));
     if (wait === undefined) return next();
-    context.header("retry-after", String(wait));
-    return context.text(formatWait(wait), 429);
+    return answerTooMany(context, wait);
   });
 
   app.get(linkPath, async (context) => {

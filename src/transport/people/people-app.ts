@@ -8,6 +8,7 @@ import { addAppRoutes, appPagePaths } from "./app-routes.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { type PeopleApp, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
 import { addLinkRoutes } from "./link-routes.ts";
+import { checkForms } from "./page-errors.ts";
 import { addPageHeaders } from "./page-headers.ts";
 import { addProductTokenRoutes, productTokenPath } from "./product-token-routes.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
@@ -30,9 +31,8 @@ const pagePaths = [
 
 /** Adds the pages for people who sign in, and the endpoints of their scripts. */
 export function addPeopleRoutes(app: PeopleApp, people: PeopleServices, admin: AdminServices | undefined): void {
-  const limitBody = bodyLimit({ maxSize: maxFormBytes });
   for (const path of pagePaths) {
-    app.use(path, addPageHeaders, requireSameOrigin(people), limitBody);
+    app.use(path, addPageHeaders, requireSameOrigin(people), checkForms(maxFormBytes));
   }
   addSignInRoutes(app, people);
   addLinkRoutes(app, people);
@@ -41,7 +41,7 @@ export function addPeopleRoutes(app: PeopleApp, people: PeopleServices, admin: A
   if (admin) addAdminRoutes(app, people, admin);
   if (people.appAdmin) addAppRoutes(app, people, people.appAdmin);
   if (people.productTokens) addProductTokenRoutes(app, people, people.productTokens);
-  app.all(`${authPath}/*`, limitBody, async (context) => {
+  app.all(`${authPath}/*`, bodyLimit({ maxSize: maxFormBytes }), async (context) => {
     const accounts = await people.accounts();
     return accounts.answer(toBrowserRequest(people, context), context.req.raw);
   });

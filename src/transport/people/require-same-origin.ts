@@ -1,5 +1,6 @@
 import { createMiddleware } from "hono/factory";
 import { type PageContext, type PeopleServices, toBrowserRequest } from "./browser-request.ts";
+import { answerError } from "./page-errors.ts";
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
@@ -12,7 +13,8 @@ export function requireSameOrigin(people: PeopleServices) {
     const site = context.req.header("sec-fetch-site");
     const isOwn = context.req.header("origin") === toBrowserRequest(people, context as PageContext).origin;
     if (!safeMethods.has(context.req.method) && !(isOwn && (site === undefined || site === "same-origin"))) {
-      return context.text("This form was not sent by a page of this server. Open the page again, and retry.", 403);
+      const text = "This form was not sent by a page of this server. Open the page again, and retry.";
+      return answerError(context, 403, { title: "Not accepted", text });
     }
     await next();
     return undefined;

@@ -1,4 +1,3 @@
-import { bodyLimit } from "hono/body-limit";
 import type { User } from "../../../contract/access/roles.ts";
 import { configLimits } from "../../../contract/set-up/program-config.ts";
 import type { SetUpPlan } from "../../../contract/set-up/set-up-plan.ts";
@@ -6,6 +5,7 @@ import type { SetUpEditor, SetUpTarget } from "../../../imports/set-up.ts";
 import { formatSetUpPath } from "../../../pages/console/set-up/overview.ts";
 import { renderPreviewPage } from "../../../pages/console/set-up/preview.ts";
 import type { PageContext, PeopleApp, PeopleServices, PersonHandler } from "../../people/browser-request.ts";
+import { checkForms } from "../../people/page-errors.ts";
 import { addPageHeaders } from "../../people/page-headers.ts";
 import { requireSameOrigin } from "../../people/require-same-origin.ts";
 import type { PageReadRule, ReadForPage } from "../admin-services.ts";
@@ -43,24 +43,7 @@ export function requireOwner(
 
 /** Adds the checks of the forms below a path. */
 export function addSetUpChecks(app: PeopleApp, people: PeopleServices, path: string): void {
-  const limitBody = bodyLimit({
-    maxSize: maxSetUpFormBytes,
-    async onError(context) {
-      await discard(context.req.raw.body);
-      return context.text(`The form is larger than ${maxSetUpFormBytes} bytes. Choose a smaller file.`, 413);
-    },
-  });
-  app.use(`${path}/*`, addPageHeaders, requireSameOrigin(people), limitBody);
-}
-
-/** Reads a body that is too large, within bounds: a browser shows an answer only once it has sent the form. */
-async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
-  if (!body || body.locked) return;
-  let sizeBytes = 0;
-  for await (const chunk of body) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > 10 * maxSetUpFormBytes) return;
-  }
+  app.use(`${path}/*`, addPageHeaders, requireSameOrigin(people), checkForms(maxSetUpFormBytes));
 }
 
 /** The path of an existing programme's set-up. */
