@@ -60,16 +60,17 @@ function quoteName(name: string): string {
   return text;
 }
 
-export function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
-}
-
 /** Returns the size of a value as JSON. */
 export function measureJsonBytes(value: unknown): number {
   if (typeof value !== "object" || value === null) return Buffer.byteLength(toJsonText(value));
   const known = write(value);
   known.bytes ??= Buffer.byteLength(known.text);
   return known.bytes;
+}
+
+/** Returns whether the JSON text of a value has ASCII characters only. */
+export function isAsciiJson(value: unknown): boolean {
+  return measureJsonBytes(value) === toJsonText(value).length;
 }
 
 /** Returns the size of the JSON list of some rows. */

@@ -81,9 +81,10 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
     watchTurn();
   }
 
-  async function enter(tenant: TenantCalls): Promise<void> {
-    const isNext = tenant.waiting.size === 0 && tenant.running < maxRunning;
-    if (isNext && (tenant.running === 0 || starts < maxStarts)) return start(tenant);
+  const mayStart = ({ waiting, running }: TenantCalls) =>
+    waiting.size === 0 && running < maxRunning && (running === 0 || starts < maxStarts);
+
+  async function waitForTurn(tenant: TenantCalls): Promise<void> {
     if (tenant.waiting.size >= maxWaiting) throw problem("unavailable", { retryAfterSeconds: 1 });
     const waited = tenant.waiting.wait(maxWaitMs);
     markReady(tenant);
@@ -94,7 +95,8 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
     async run(key, work) {
       const tenant = tenants.get(key) ?? { running: 0, waiting: new WaitQueue() };
       tenants.set(key, tenant);
-      await enter(tenant);
+      if (mayStart(tenant)) start(tenant);
+      else await waitForTurn(tenant);
       try {
         return await work();
       } finally {

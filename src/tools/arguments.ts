@@ -61,15 +61,21 @@ function separateArguments(
   schema: z.ZodObject,
   args: Readonly<Record<string, unknown>>,
 ): Pick<PreparedArguments, "input" | "options"> {
-  const entries = Object.entries(args);
-  const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(schema.shape, argument);
-  const given = entries.filter(isOwn);
+  const names = Object.keys(args);
+  const isOwn = (argument: string) => Object.hasOwn(schema.shape, argument);
+  const given = names.filter(isOwn);
   if (given.length === 0) return { options: {}, input: args };
-  const values = parseArguments(schema, Object.fromEntries(given));
+  const values = parseArguments(schema, pickNames(args, given));
   const { filter, input } = createRowFilter(name, pickNames(values, Object.keys(getFilterShape(name))));
   const { select, ...options } = values as Omit<ToolOptionValues, "select"> & { select?: readonly string[] };
   return {
-    input: { ...input, ...Object.fromEntries(entries.filter((entry) => !isOwn(entry))) },
+    input: {
+      ...input,
+      ...pickNames(
+        args,
+        names.filter((argument) => !isOwn(argument)),
+      ),
+    },
     options: {
       ...options,
       filter,

@@ -87,20 +87,33 @@ async function processAdmittedCall(
 }
 
 /** Performs a call: a read, or a write by the given function, which may ask a question instead. */
-export async function performToolCall<Asked extends object = never>(
+export function performToolCall<Asked extends object = never>(
   session: ToolSession,
   prepared: PreparedToolCall,
   performWrite: (write: ResolvedWrite) => Promise<Answer | Asked>,
 ): Promise<ToolData | Failure | Asked> {
   const { call, options, control } = prepared;
-  if (operations[call.operation].effect === "read") {
-    if (!mayHoldNames(call)) return readTool(session, call, options, control);
-    const named = await resolveNames(session, call);
-    if (!named.ok) return named;
-    const answer = await readTool(session, named.call, options, control);
-    if (!answer.ok || named.notes.length === 0) return answer;
-    return { ...answer, notes: [...named.notes, ...answer.notes] };
-  }
+  if (operations[call.operation].effect !== "read") return performWriteCall(session, prepared, performWrite);
+  return mayHoldNames(call) ? readByNames(session, prepared) : readTool(session, call, options, control);
+}
+
+/** Reads a record or list that the arguments name. */
+async function readByNames(
+  session: ToolSession,
+  { call, options, control }: PreparedToolCall,
+): Promise<ToolData | Failure> {
+  const named = await resolveNames(session, call);
+  if (!named.ok) return named;
+  const answer = await readTool(session, named.call, options, control);
+  if (!answer.ok || named.notes.length === 0) return answer;
+  return { ...answer, notes: [...named.notes, ...answer.notes] };
+}
+
+async function performWriteCall<Asked extends object>(
+  session: ToolSession,
+  prepared: PreparedToolCall,
+  performWrite: (write: ResolvedWrite) => Promise<Answer | Asked>,
+): Promise<ToolData | Failure | Asked> {
   const write = await resolveWrite(session, prepared);
   if ("ok" in write) return write;
   const answer = await performWrite(write);

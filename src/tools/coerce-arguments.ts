@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { limits } from "../contract/access/limits.ts";
 import { PersonFieldIds } from "../contract/definition/fields.ts";
+import { createSchemaCache } from "../contract/definition/schema-cache.ts";
 import {
   type AnySchema,
   type Fields,
@@ -9,6 +10,7 @@ import {
   visitSchema,
 } from "../contract/definition/schema-visitor.ts";
 import { findJsonExcess } from "../lib/bounded-json.ts";
+import { mapProperties } from "../lib/collections/map-properties.ts";
 import { isObject } from "../lib/is-object.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -31,11 +33,10 @@ export function coerceArguments(shape: Fields, args: Values): CoercedArguments {
 
 function coerceObject(shape: Fields, values: Values, path: string, notes: string[]): Values {
   const named = matchNames(shape, values, path, notes);
-  const entries = Object.entries(named).map(([name, value]): [string, unknown] => {
+  return mapProperties(named, (value, name) => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    return [name, schema ? coerceValue(schema, value, joinPath(path, name), notes) : value];
+    return schema ? getCoercion(schema)(value, joinPath(path, name), notes) : value;
   });
-  return entries.every(([name, value]) => value === named[name]) ? named : Object.fromEntries(entries);
 }
 
 /** Objects with more names are not near misses of a declared shape. */
@@ -43,7 +44,7 @@ const maxNames = 100;
 
 /** Returns the values under the names they are intended for, without nulls that mean absent. */
 function matchNames(shape: Fields, values: Values, path: string, notes: string[]): Values {
-  if (Object.entries(values).every(([name, value]) => value !== null && Object.hasOwn(shape, name))) return values;
+  if (Object.keys(values).every((name) => values[name] !== null && Object.hasOwn(shape, name))) return values;
   const result = new Map(Object.entries(values));
   if (result.size > maxNames) return values;
   // Repeats until nothing changes: removing a value may free the name that another one is intended for.
@@ -88,18 +89,24 @@ function normalizeName(name: string): string {
     .replaceAll("programme", "program");
 }
 
-function coerceValue(schema: AnySchema, value: unknown, path: string, notes: string[]): unknown {
-  if (isCommaList(schema)) return Array.isArray(value) ? joinValues(value, path, notes) : value;
-  return visitSchema<unknown>(schema, {
-    number: () => coerceNumber(value, path, notes),
-    boolean: () => coerceBoolean(value, path, notes),
-    object(fields) {
-      const parsed = parseJsonText(value, isObject, "an object", path, notes);
+type Coercion = (value: unknown, path: string, notes: string[]) => unknown;
+
+const getCoercion = createSchemaCache(compileCoercion);
+
+function compileCoercion(schema: AnySchema): Coercion {
+  if (isCommaList(schema))
+    return (value, path, notes) => (Array.isArray(value) ? joinValues(value, path, notes) : value);
+  const parseObject: Coercion = (value, path, notes) => parseJsonText(value, isObject, "an object", path, notes);
+  return visitSchema<Coercion>(schema, {
+    number: () => coerceNumber,
+    boolean: () => coerceBoolean,
+    object: (fields) => (value, path, notes) => {
+      const parsed = parseObject(value, path, notes);
       return isObject(parsed) ? coerceObject(fields, parsed, path, notes) : parsed;
     },
-    record: () => parseJsonText(value, isObject, "an object", path, notes),
-    array: (element) => coerceList(element, value, path, notes),
-    other: () => value,
+    record: () => parseObject,
+    array: (element) => (value, path, notes) => coerceList(element, value, path, notes),
+    other: () => (value) => value,
   });
 }
 
@@ -120,7 +127,7 @@ function coerceList(element: AnySchema, value: unknown, path: string, notes: str
   const parsed = parseJsonText(value, Array.isArray, "a list", path, notes);
   const items = Array.isArray(parsed) ? parsed : coerceItems(element, parsed, path, notes);
   return Array.isArray(items)
-    ? items.map((item, index) => coerceValue(element, item, `${path}.${index}`, notes))
+    ? items.map((item, index) => getCoercion(element)(item, `${path}.${index}`, notes))
     : items;
 }
 

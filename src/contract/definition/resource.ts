@@ -49,8 +49,8 @@ export function createResourceLinks(name: CallName, data: unknown): readonly Res
 
 interface RecordRead {
   readonly operation: Operation;
-  /** The words of the URI's path after the record's id. */
-  readonly tail: string;
+  /** The words before the record's id in the resource's name. */
+  readonly kind: string;
   /** True if staff gave the record a name. */
   readonly named: boolean;
   /** Fields of the record that fill the URI template. */
@@ -69,12 +69,13 @@ const recordReads: ReadonlyMap<AnySchema, RecordRead> = (() => {
     const required = listPathVariables(operation.path);
     const variables = [...required, ...(standsAlone(operation) ? [] : ids)];
     if (variables.length === 0 || requiresOtherArguments(operation)) continue;
-    const { path } = operation;
+    const { path, audit } = operation;
     const tail = path.slice(path.lastIndexOf("}") + 2).replaceAll("/", " ");
+    const kind = tail === "" ? `${audit.split(".")[0]} ` : `${tail} of `;
     for (const schema of listRecordSchemas(operation.data)) {
       const field = getFields(schema)?.["name"];
-      const named = field !== undefined && !getAnnotation(field)?.personal;
-      if (!readsBySchema.has(schema)) readsBySchema.set(schema, { operation, tail, named, variables, required });
+      const named = tail === "" && field !== undefined && !getAnnotation(field)?.personal;
+      if (!readsBySchema.has(schema)) readsBySchema.set(schema, { operation, kind, named, variables, required });
     }
   }
   return readsBySchema;
@@ -93,14 +94,12 @@ function createResourceLink(schema: AnySchema, row: unknown): ResourceLink | und
 
 /** Returns the name that staff gave a record, or else the kind of resource and the record's id. */
 function describeResource(
-  { operation, tail, named }: RecordRead,
+  { kind, named }: RecordRead,
   record: Readonly<Record<string, unknown>>,
   given: readonly string[],
 ): string {
-  const id = String(record[given.at(-1) ?? ""]);
-  if (tail !== "") return `${tail} of ${id}`;
   const name = record["name"];
-  return named && typeof name === "string" ? name : `${operation.audit.split(".")[0]} ${id}`;
+  return named && typeof name === "string" ? name : `${kind}${record[given.at(-1) ?? ""]}`;
 }
 
 function listRecordSchemas(data: AnySchema): readonly AnySchema[] {

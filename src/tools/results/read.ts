@@ -94,19 +94,22 @@ async function readWhole(
   const { data, notes } = isSummary
     ? await loadScoreStatistics(session, call, answer.data as ReviewsSummary)
     : { data: filter ? (answer.data as readonly Row[]).filter(filter.matches) : answer.data, notes: [] };
-  const fitted = await fitData(operation, { ...answer, data }, view, session.settings.resultBytes);
+  if (view.load) await view.load(toRows(data));
+  const fitted = fitData(operation, { ...answer, data }, view, session.settings.resultBytes);
   const gaps = isWorkflowName(operation) ? createGapNotes(answer.data as Gaps) : createBoundNotes(call, answer.data);
   return { ...fitted, notes: [...notes, ...gaps, ...fitted.notes] };
 }
 
 /** Returns what a write answered, with the fields at these paths; `undefined` for all. */
-export function showAnswer(
+export async function showAnswer(
   session: ToolSession,
   call: UpstreamCall,
   answer: Pick<Success, "data" | "replayed">,
   paths: readonly string[] | undefined,
 ): Promise<ToolData> {
-  return fitData(call.operation, answer, createView(session, call, paths, false), session.settings.resultBytes);
+  const view = createView(session, call, paths, false);
+  if (view.load) await view.load(toRows(answer.data));
+  return fitData(call.operation, answer, view, session.settings.resultBytes);
 }
 
 function createView(
@@ -143,15 +146,18 @@ function createGapNotes({ omitted = [], truncated = [], incomplete = [] }: Gaps)
   ];
 }
 
-/** Returns data as the view shows them, truncated to fit. */
-async function fitData(
+function toRows(data: unknown): readonly Row[] {
+  return (Array.isArray(data) ? data : [data]) as readonly Row[];
+}
+
+/** Returns data as the view shows them, truncated to fit. Call its `load` before. */
+function fitData(
   name: CallName,
   { data, replayed }: Pick<Success, "data" | "replayed">,
   view: RowView,
   maxBytes: number,
-): Promise<ToolData> {
+): ToolData {
   const replayNotes = replayed ? ["This is the result of an earlier identical call. Nothing was applied again."] : [];
-  await view.load?.((Array.isArray(data) ? data : [data]) as readonly Row[]);
   if (Array.isArray(data)) {
     const { rows, notes } = fitRows(name, data.map(view.toVisibleRow), maxBytes);
     return { ok: true, data: rows, notes: [...replayNotes, ...view.listNotes(), ...notes] };

@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/is-object.ts";
-import { isAscii, toJsonText } from "../../lib/json-cache.ts";
+import { isAsciiJson, toJsonText } from "../../lib/json-cache.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -80,7 +80,7 @@ function isListOfRecords(value: unknown): value is Row[] {
 export function formatLine(record: unknown): string {
   const json = toJsonText(record);
   // JSON escapes all ASCII characters that end a line.
-  return isAscii(json) ? json : escapeLineEnds(json);
+  return isAsciiJson(record) ? json : escapeLineEnds(json);
 }
 
 function formatCell(value: unknown): string {

@@ -64,7 +64,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
   const resultFields = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: createServerInfo(version) } };
   const listToolsFor = createToolListCache({ ...resultFields, ...toolListCache });
 
-  async function computeResult(request: PlainRequest, call: PlainCall): Promise<Result> {
+  function computeResult(request: PlainRequest, call: PlainCall): Promise<Result> {
     const { terms, stateless } = call;
     const context = createToolContext(request, call);
     const session: ToolSession = {
@@ -79,10 +79,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
       protocolVersion: () => terms?.revision,
       showsViews: ({ mcpReq }) => canClientShowViews(settings, mcpReq, terms?.capabilities),
     };
-    if (request.method === "tools/call") {
-      const result = await answerCall(session, context, request.name, request.args);
-      return stateless ? { ...result, ...resultFields } : result;
-    }
+    if (request.method === "tools/call") return answerCall(session, context, request.name, request.args);
     const described = { ...describeRequest(context), kind: "mcp", method: request.method } as const;
     return telemetry.watch(
       described,
@@ -103,7 +100,10 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     const end = inFlight.begin(connection.id, id, controller);
     try {
       const call = { authInfo, token, stateless, terms, signal: controller.signal };
-      return { jsonrpc: "2.0", id, result: await computeResult(request, call) };
+      const result = await computeResult(request, call);
+      // The cached result of a list has these fields.
+      const lacksFields = stateless && request.method === "tools/call";
+      return { jsonrpc: "2.0", id, result: lacksFields ? { ...result, ...resultFields } : result };
     } catch (error) {
       const { code, message, data } = toClientError(error, log);
       return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };

@@ -85,12 +85,14 @@ export class StdioTransport implements Transport {
   async sendEarly(message: JSONRPCMessage): Promise<void> {
     if (!this.#buffered) return;
     if (!("method" in message)) this.#answeredEarly.add(message.id);
-    await this.#write(message);
+    if (!this.#write(message)) await this.#awaitDrain();
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     try {
-      if ("method" in message || !this.#answeredEarly.delete(message.id)) await this.#write(message);
+      if ("method" in message || !this.#answeredEarly.delete(message.id)) {
+        if (!this.#write(message)) await this.#awaitDrain();
+      }
     } finally {
       if (!("method" in message)) this.#settle(message.id);
     }
@@ -188,10 +190,13 @@ export class StdioTransport implements Transport {
     if (this.#inFlight.size === 0) for (const resolve of this.#drained) resolve();
   }
 
-  async #write(message: JSONRPCMessage): Promise<void> {
+  /** Returns false if the client does not keep up with reading. */
+  #write(message: JSONRPCMessage): boolean {
     if (this.#isClosed) throw new Error("The connection is closed");
-    const { output } = this.#streams;
-    const line = `${composeJsonText(message)}\n`;
-    if (!output.write(line)) await once(output, "drain");
+    return this.#streams.output.write(`${composeJsonText(message)}\n`);
+  }
+
+  async #awaitDrain(): Promise<void> {
+    await once(this.#streams.output, "drain");
   }
 }

@@ -1,5 +1,6 @@
 import { mayHoldDisguisedAddress, replaceAddresses } from "../../lib/addresses.ts";
-import { isAscii } from "../../lib/json-cache.ts";
+import { mapProperties } from "../../lib/collections/map-properties.ts";
+import { isAsciiJson, toJsonText } from "../../lib/json-cache.ts";
 import { mayHoldPhoneNumber, replacePhoneNumbers } from "../../lib/phone-numbers.ts";
 import {
   createInvalidHandleProblem,
@@ -35,12 +36,13 @@ function hidePhoneNumbers(text: string, handles: Pseudonymizer): string {
 }
 
 /**
- * Returns whether JSON text needs no change: visible characters and line ends only, no addresses except handles, nothing
- * like a telephone number. Most texts qualify, and one scan costs less than visiting each text.
+ * Returns whether the texts of a JSON value need no change: visible characters and line ends only, no addresses except
+ * handles, nothing like a telephone number. Most values qualify, and one scan costs less than visiting each text.
  */
-export function isPlain(json: string): boolean {
+export function isPlain(value: unknown): boolean {
+  const json = toJsonText(value);
   if (json.includes("\\") && /\\[bftu]/.test(json)) return false;
-  if ((!isAscii(json) || json.includes("\u007f")) && sanitizeText(json) !== json) return false;
+  if ((!isAsciiJson(value) || json.includes("\u007f")) && sanitizeText(json) !== json) return false;
   if (mayHoldPhoneNumber(json)) return false;
   for (let at = json.indexOf("@"); at >= 0; at = json.indexOf("@", at + 1)) if (!isHandleAt(json, at)) return false;
   return !mayHoldDisguisedAddress(json);
@@ -60,13 +62,11 @@ export function hidePhonesIn(value: unknown, handles: Pseudonymizer, name = ""):
   }
   if (Array.isArray(value)) return value.map((item) => hidePhonesIn(item, handles, name));
   if (typeof value !== "object" || value === null) return value;
-  let same = true;
-  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
-    const entry: [string, unknown] = [hidePhoneNumbers(key, handles), hidePhonesIn(inner, handles, key)];
-    same &&= entry[0] === key && entry[1] === inner;
-    return entry;
-  });
-  return same ? value : Object.fromEntries(entries);
+  return mapProperties(
+    value as Readonly<Record<string, unknown>>,
+    (inner, key) => hidePhonesIn(inner, handles, key),
+    (key) => hidePhoneNumbers(key, handles),
+  );
 }
 
 /**

@@ -7,10 +7,8 @@ import { compileTransform, type Transform } from "../../contract/definition/tran
 import { Problem } from "../../contract/errors.ts";
 import type { ExportJob } from "../../contract/exports.ts";
 import { operations } from "../../contract/index.ts";
-import { toJsonText } from "../../lib/json-cache.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import type { Answer, DryRunResult, Failure, Success, Upstream, UpstreamCall } from "../port.ts";
-import { getIdentity } from "../request-caller.ts";
 import { createContactHider, hidePhonesIn, isPlain, resolveHandlesIn } from "./hide-contacts.ts";
 import type { Pseudonymizer } from "./pseudonyms.ts";
 import { mapTexts, sanitizeText, type TextChange } from "./sanitize-text.ts";
@@ -38,13 +36,12 @@ export function createPseudonymizingUpstream(
   return {
     ...upstream,
     check: (call) =>
-      withHandles(call, async (opened, handles) => {
-        const failure = await upstream.check(opened);
-        return failure && mapFailureTexts(failure, createContactHider(handles));
-      }),
+      withHandles(call, upstream.check, (failure, handles) =>
+        failure ? mapFailureTexts(failure, createContactHider(handles)) : undefined,
+      ),
     call: (call) =>
-      withHandles(call, async (opened, handles) => {
-        const hidden = pseudonymizeAnswer(operations[call.operation], await upstream.call(opened), handles);
+      withHandles(call, upstream.call, (given, handles) => {
+        const hidden = pseudonymizeAnswer(operations[call.operation], given, handles);
         const answer = recallWritten(call, handles)?.restoreAnswer(hidden) ?? hidden;
         return call.operation === "get_export" && answer.ok ? withoutOpenLink(answer, privacy) : answer;
       }),
@@ -59,8 +56,7 @@ export function createPseudonymizingUpstream(
       };
     },
     dryRun: (call) =>
-      withHandles(call, async (opened, handles) => {
-        const dryRunResult = await upstream.dryRun(opened);
+      withHandles(call, upstream.dryRun, (dryRunResult, handles) => {
         const hide = createContactHider(handles);
         if (!dryRunResult.ok) return mapFailureTexts(dryRunResult, hide);
         const hidden = mapDryRunTexts(dryRunResult, hide);
@@ -68,15 +64,18 @@ export function createPseudonymizingUpstream(
       }),
   };
 
+  /** Runs a call with the values of its handles, and hides what it returns. */
   async function withHandles<R>(
     call: UpstreamCall,
-    work: (call: UpstreamCall, handles: Pseudonymizer) => Promise<R>,
+    run: (opened: UpstreamCall) => Promise<R>,
+    hide: (result: R, handles: Pseudonymizer) => R,
   ): Promise<R | Failure> {
     try {
-      const { realm } = await getIdentity(upstream, call);
+      const { realm } = call.identity ?? (await upstream.identify(call.token));
       const handles = handlesOf(realm);
       const input = resolveHandles(operations[call.operation], call.input, handles);
-      return await work({ ...call, input, privacy: call.confirmed?.showsHidden ? "off" : privacy }, handles);
+      const shownBy = call.confirmed?.showsHidden ? "off" : privacy;
+      return hide(await run({ ...call, input, privacy: shownBy }), handles);
     } catch (error) {
       return toFailure(error);
     }
@@ -155,7 +154,7 @@ function withData(answer: Success, data: unknown, change: TextChange): Success {
 }
 
 function mapRecordTexts(record: unknown, change: TextChange): unknown {
-  return isPlain(toJsonText(record)) ? record : mapTexts(record, change);
+  return isPlain(record) ? record : mapTexts(record, change);
 }
 
 function mapFailureTexts(failure: Failure, change: TextChange): Failure {

@@ -1,3 +1,5 @@
+import { mapProperties } from "../../lib/collections/map-properties.ts";
+
 const joiner = String.raw`(?:\u200c|\u200d)`;
 const selector = String.raw`(?:\ufe0e|\ufe0f)`;
 /** Scripts without joined letters, where a joiner could only hide text. */
@@ -41,13 +43,9 @@ export function mapTexts(value: unknown, change: TextChange, name?: string): unk
     const items = value.map((item) => mapTexts(item, change, name));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  let same = true;
-  const entries: [string, unknown][] = [];
-  for (const key of Object.keys(value)) {
-    const before = (value as Readonly<Record<string, unknown>>)[key];
-    const entry: [string, unknown] = [change(key), mapTexts(before, change, key)];
-    same &&= entry[0] === key && entry[1] === before;
-    entries.push(entry);
-  }
-  return same ? value : Object.fromEntries(entries);
+  return mapProperties(
+    value as Readonly<Record<string, unknown>>,
+    (inner, key) => mapTexts(inner, change, key),
+    change,
+  );
 }

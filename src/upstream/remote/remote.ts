@@ -21,7 +21,7 @@ import { removePersonalAnswers } from "../../pipeline/personal-answers.ts";
 import { runOnReader } from "../../pipeline/record-source.ts";
 import { authorize, authorizeInput, confineScopes, requireScopes } from "../../pipeline/steps/authorize.ts";
 import { checkIdempotencyKey } from "../../pipeline/steps/idempotency.ts";
-import { createRedactor, getVisibleScopes, type Redactor } from "../../pipeline/steps/redact.ts";
+import { createRedactor, getVisibleScopes } from "../../pipeline/steps/redact.ts";
 import { validateInput } from "../../pipeline/steps/validate.ts";
 import type { ReadRemote } from "../dry-run/dry-run-reads.ts";
 import { computeRemoteDigest, dryRunRemotely } from "../dry-run/remote-dry-run.ts";
@@ -181,7 +181,7 @@ class Remote {
 
   async #runWorkflow(call: UpstreamCall, name: WorkflowName): Promise<Answer> {
     const { workflows, clock } = this.#options;
-    const { token = "", signal, progress } = call;
+    const { token, signal, progress } = call;
     try {
       this.identify(token);
       const { params, query } = this.#admitted(call);
@@ -192,8 +192,7 @@ class Remote {
         ? withListCache(direct, this.#lists, this.#describeCaller(call))
         : direct;
       const data = await runOnReader(workflows, workflowCall, reader);
-      const rate = { ...this.#throttle.getRate(token), windowSeconds: 60 };
-      return { ok: true, status: 200, data, rate, replayed: false };
+      return { ok: true, status: 200, data, replayed: false };
     } catch (error) {
       return this.#refused(error, call);
     }
@@ -215,15 +214,13 @@ class Remote {
       if (confirmed) await this.#settle(call, realm, confirmed);
       const { data, page, replayed } = await this.#requestOf(call)(call, operation, parts);
       if (operation.effect !== "read") this.#lists.clear();
-      const redactor = createRedactor(operation.data);
       this.#memory.holds(token, operation.scope);
       if (operation.quota === "export" && !replayed) this.#throttle.recordExport(token);
       return {
         ok: true,
         status: operation.status ?? 200,
-        data: await this.#shown(operation, redactor, data, call),
+        data: await this.#redacted(operation, data, call),
         ...(page ? { page } : {}),
-        rate: { ...this.#throttle.getRate(token), windowSeconds: 60 },
         replayed,
       };
     } catch (error) {
@@ -308,19 +305,17 @@ class Remote {
   }
 
   /** Redacts an answer for its caller. */
-  async #shown(operation: Operation, redactor: Redactor | undefined, data: unknown, call: UpstreamCall) {
+  async #redacted(operation: Operation, data: unknown, call: UpstreamCall): Promise<unknown> {
     const { privacy } = call;
     const scopes = this.#getVisibleScopes(call);
     const answered = await removePersonalAnswers(operation, data, { privacy, scopes }, (form, given) =>
       this.#standardFields(call, given, form),
     );
-    return redactor ? this.#redacted(redactor, answered, call, scopes) : answered;
-  }
-
-  async #redacted(redactor: Redactor, data: unknown, call: UpstreamCall, scopes: ReadonlySet<Scope>): Promise<unknown> {
-    const given = scopes.has(sensitiveScope) ? [] : listCustomFieldIds(data);
+    const redactor = createRedactor(operation.data);
+    if (!redactor) return answered;
+    const given = scopes.has(sensitiveScope) ? [] : listCustomFieldIds(answered);
     const standardFieldIds = given.length === 0 ? new Set<string>() : await this.#standardFields(call, given);
-    return redactor(data, { scopes, standardFieldIds });
+    return redactor(answered, { scopes, standardFieldIds });
   }
 
   #refused(error: unknown, { token = "", requestId, operation, within }: UpstreamCall): Failure {
