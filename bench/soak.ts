@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { constants, cpus, loadavg, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,14 @@ import type { Records } from "./soak/actions.ts";
 import type { CallReport, ClientPlan, ClientsMessage } from "./soak/clients.ts";
 import { type OpenConsole, openConsole } from "./soak/console.ts";
 import { writePage } from "./soak/page.ts";
-import { checkCriteria, countErrors, type SoakResults, summarizeCalls } from "./soak/results.ts";
+import {
+  checkCriteria,
+  countErrors,
+  type SampleTime,
+  selectUndisturbed,
+  type SoakResults,
+  summarizeCalls,
+} from "./soak/results.ts";
 import { type Sample, type SoakServer, startServer } from "./soak/server.ts";
 
 const { values: options, positionals } = parseArgs({
@@ -55,6 +62,7 @@ process.once("SIGTERM", () => interrupted.abort());
 const [otherLoad = 0] = loadavg();
 const reports: CallReport[] = [];
 const samples: Sample[] = [];
+const sampleTimes: SampleTime[] = [];
 let notifications = 0;
 let deliveries = 0;
 
@@ -79,8 +87,10 @@ console.log("Errors of clients:", results.errors);
 process.exit(results.criteria.every(({ isMet }) => isMet) ? 0 : 1);
 
 async function soak(): Promise<void> {
-  if (options.browser) openedConsole = await openConsole(server.ownerLink);
   const clients = await startClients(server);
+  // A person's browser runs on another machine, and takes no time from the service. Its processes inherit this.
+  setPriority(constants.priority.PRIORITY_LOW);
+  if (options.browser) openedConsole = await openConsole(server.ownerLink);
   await observe(server);
   clients.send("stop");
   if (clients.connected) await once(clients, "disconnect");
@@ -173,8 +183,10 @@ async function observe({ sample }: SoakServer): Promise<void> {
   const getSeconds = () => (performance.now() - startedAtMs) / 1_000;
   while (getSeconds() < minutes * 60 && !interrupted.signal.aborted) {
     await delay(sampleEverySeconds * 1_000, undefined, { signal: interrupted.signal }).catch(() => undefined);
+    const fromMs = performance.timeOrigin + performance.now();
     const taken = await sample(getSeconds());
     samples.push(taken);
+    sampleTimes.push({ fromMs, toMs: performance.timeOrigin + performance.now() });
     writeResults(summarize());
     const { rssMiB, heapMiB, eventLoopLagMs, queued, descriptors } = taken;
     const errors = Object.entries(countErrors(reports)).map(([code, count]) => `${code} ${count}`);
@@ -197,7 +209,7 @@ async function drain({ sample }: SoakServer): Promise<void> {
 }
 
 function summarize(): SoakResults {
-  const calls = summarizeCalls(reports);
+  const calls = summarizeCalls(selectUndisturbed(reports, sampleTimes));
   const errors = countErrors(reports);
   return {
     measuredAt: new Date().toISOString().slice(0, 10),

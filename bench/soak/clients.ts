@@ -20,6 +20,8 @@ export interface ClientPlan {
 export interface CallReport {
   readonly kind: string;
   readonly via: "HTTP" | "stdio";
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
   readonly ms: number;
   /** The code of a refusal, or the text of an error. */
   readonly error?: string;
@@ -94,13 +96,14 @@ async function run({ via, asks }: ClientPlan, soak: SoakClient): Promise<void> {
   while (!isStopped) {
     const [name, act] = chooseAction(soak);
     const kind = name === "withdraw_submission" ? `${name}, by ${asks ? "a form" : "two calls"}` : name;
-    const startedAtMs = performance.now();
+    const startedMs = performance.now();
     const error = await act(soak).then(
       () => undefined,
       (reason: Error) => reason.message,
     );
-    const ms = performance.now() - startedAtMs;
-    calls.push({ kind, via: "origin" in via ? "HTTP" : "stdio", ms, ...(error === undefined ? {} : { error }) });
+    const [startedAtMs, ms] = [performance.timeOrigin + startedMs, performance.now() - startedMs];
+    const door = "origin" in via ? "HTTP" : "stdio";
+    calls.push({ kind, via: door, startedAtMs, ms, ...(error === undefined ? {} : { error }) });
     // Not in step with other clients.
     await delay(pauseMs * (0.5 + Math.random()));
   }

@@ -46,7 +46,7 @@ function renderPage(results: SoakResults): string {
 
 \`npm run soak\` runs one process with SQLite and default settings for 30 minutes. ${clients} clients of the official SDK call it, over HTTP and over stdio, half of them with revision 2025-11-25 and half with 2026-07-28. They read, run workflows, searches and batches, read and follow resources, create, change and withdraw records with a confirmation, and ask for exports. Some calls are mistakes. Webhooks go to two local receivers, one of which fails at times, and a browser has the console open. \`npm run soak -- 10\` runs for 10 minutes. The command exits with 1 if a criterion is not met.
 
-Measured on ${measuredAt} with Node ${node}, on ${machine}: ${minutes} minutes, ${count} calls, ${results.notifications} notifications, ${results.deliveries} webhook deliveries and ${results.consolePages} pages of the console. Other programs gave the machine a load average of ${otherLoad.toFixed(1)} before the run; with more than its number of processors, times say little.
+Measured on ${measuredAt} with Node ${node}, on ${machine}: ${minutes} minutes, ${count} calls, ${results.notifications} notifications, ${results.deliveries} webhook deliveries and ${results.consolePages} pages of the console. Other programs gave the machine a load average of ${otherLoad.toFixed(1)} before the run; with more than its number of processors, times say little. A sample collects garbage, which stops the process for as long as the heap takes. Times of calls in flight at such a moment are left out. The browser has low priority, because a person's browser runs on another machine.
 
 ${toTable([
   ["criterion", "met", "measured"],

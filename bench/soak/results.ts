@@ -40,6 +40,19 @@ export interface SoakResults {
 const maxGrowth = 1.1;
 const maxTailRatio = 5;
 
+/** A time in which a sample was taken, in milliseconds since 1970. */
+export interface SampleTime {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Returns the calls that were not in flight while a sample was taken, which stops the process to collect garbage. */
+export function selectUndisturbed(reports: readonly CallReport[], times: readonly SampleTime[]): CallReport[] {
+  return reports.filter(({ startedAtMs, ms }) =>
+    times.every(({ fromMs, toMs }) => startedAtMs + ms < fromMs || startedAtMs > toMs),
+  );
+}
+
 /** Returns the figures of each kind of call. */
 export function summarizeCalls(reports: readonly CallReport[]): CallFigures[] {
   return [...Map.groupBy(reports, ({ kind, via }) => `${kind} ${via}`)].map(([, ofKind]) => {

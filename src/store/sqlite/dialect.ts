@@ -212,8 +212,8 @@ class Session implements DatabaseConnection {
   }
 
   begin(): void {
-    // A failed rollback may have left a transaction open.
-    if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+    // A failed rollback may have left a transaction open, in which a relaxed one could not restore the setting.
+    if (this.#db.isTransaction) this.#db.exec("ROLLBACK; PRAGMA synchronous = FULL");
     this.#db.exec("BEGIN IMMEDIATE");
     this.#begun = true;
     this.#transactions += 1;

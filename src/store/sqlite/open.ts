@@ -49,6 +49,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const read = inMemory ? write : openSide("read");
   const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
   const transact = createTransact(write);
+  const transactRelaxed = createRelaxedTransact(write);
   const takeCommitNumber = prepareCommitSequence(write);
   const runInTurn = createTenantQueues(busyTimeoutMs);
   async function close() {
@@ -67,7 +68,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     write,
     read,
     transact,
-    transactRelaxed: transact,
+    transactRelaxed,
     transactSerially: (businessId, work) =>
       runInTurn(businessId, () => transact(async (db) => work(db, await takeCommitNumber(db, businessId)))),
     // A write transaction already excludes all others.
@@ -95,7 +96,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
         // Holds the write connection, because transactions that follow each other at once leave the thread no moment.
         if (aside) await write.connection().execute(() => aside.run({ sql: statement.sql, rows: batch }));
         else
-          await transact(async (db) => {
+          await transactRelaxed(async (db) => {
             for (const row of batch) await statement(db, ...row);
           });
       }
@@ -127,6 +128,22 @@ function createTransact(write: Db): Transact {
         return await work(db);
       } finally {
         release();
+      }
+    });
+}
+
+/**
+ * Commits without waiting for the disk, which stops all requests of the process meanwhile. The next other commit has the
+ * disk confirm these too. A power failure before it loses them; a crash of the process does not.
+ */
+function createRelaxedTransact(write: Db): Transact {
+  return (work) =>
+    write.connection().execute(async (db) => {
+      await sql`pragma synchronous = normal`.execute(db);
+      try {
+        return await createTransact(db)(work);
+      } finally {
+        await sql`pragma synchronous = full`.execute(db);
       }
     });
 }
