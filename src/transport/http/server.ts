@@ -119,7 +119,9 @@ export async function listenHttp(options: HttpOptions, surfaces: HttpSurfaces): 
   limitConnections(server, options.maxConnectionsPerAddress);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(options.port, options.host, resolve);
+    // Connections that come while the process is busy. The system drops what is beyond, and a probe asks again for seconds.
+    const backlog = options.maxConnections;
+    server.listen({ port: options.port, host: options.host, backlog }, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
