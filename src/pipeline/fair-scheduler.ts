@@ -22,70 +22,79 @@ export interface TenantLimits {
 interface TenantCalls {
   running: number;
   readonly waiting: WaitQueue;
+  /** Processor time that the tenant has used, in microseconds, from that of the others when its calls began to wait. */
+  usedUs: number;
+}
+
+/** No further call starts in a turn of the event loop that has taken more processor time, in microseconds. */
+const maxTurnUs = 2_000;
+
+/** Returns the processor time of this process. Time on the clock would include that of others on the machine. */
+function readProcessorUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }
 
 /**
- * Fewer calls start in a turn of the event loop after a turn that took more processor time, in microseconds. Time on the
- * clock would include that of other processes on the machine.
+ * Creates a scheduler that keeps one tenant from delaying the others. Calls start one by one, the next of the tenant
+ * that has used the least processor time (start-time fair queueing), until the turn of the event loop has taken long
+ * enough. Requests of other tenants arrive between two turns, so they wait for a few calls of a busy tenant at most.
  */
-const wantedTurnUs = 5_000;
-/** A turn has other work too, so fewer starts would make calls wait while the process could run them. */
-const minStarts = 8;
-
-/**
- * Creates a scheduler that keeps one tenant from delaying the others. Only so many calls start in one turn of the event
- * loop that it stays short, and tenants take turns. Requests of other tenants arrive between two turns, so they wait for
- * the calls of one turn, and not for all that a busy tenant has sent.
- */
-export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: TenantLimits): FairScheduler {
+export function createFairScheduler(
+  { maxRunning, maxWaiting, maxWaitMs }: TenantLimits,
+  readUsedUs: () => number = readProcessorUs,
+): FairScheduler {
   const tenants = new Map<string, TenantCalls>();
-  /** Tenants with a call that may start, in the order of their turns. */
+  /** Tenants with a call that may start. */
   const ready = new Set<TenantCalls>();
-  let maxStarts = minStarts;
-  let starts = 0;
-  let turnStarted = process.cpuUsage();
-  let isTurnWatched = false;
+  /** What the tenant whose call started last had used before. */
+  let startedAtUs = 0;
+  let isTurnPlanned = false;
 
-  function watchTurn(): void {
-    if (isTurnWatched) return;
-    isTurnWatched = true;
-    turnStarted = process.cpuUsage();
-    setImmediate(endTurn);
+  function planTurn(): void {
+    if (isTurnPlanned || ready.size === 0) return;
+    isTurnPlanned = true;
+    setImmediate(() => void takeTurn());
   }
 
-  function endTurn(): void {
-    isTurnWatched = false;
-    const { user, system } = process.cpuUsage(turnStarted);
-    if (user + system > wantedTurnUs) maxStarts = Math.max(minStarts, maxStarts >> 1);
-    else if (starts >= maxStarts) maxStarts = Math.min(maxRunning, maxStarts + 1);
-    starts = 0;
-    for (const tenant of ready) {
-      if (starts >= maxStarts) break;
-      ready.delete(tenant);
-      if (!tenant.waiting.releaseNext()) continue; // All its calls have waited too long and left.
-      start(tenant);
-      markReady(tenant);
+  async function takeTurn(): Promise<void> {
+    const turnStartedUs = readUsedUs();
+    let nowUs = turnStartedUs;
+    for (let next = takeNext(); next; next = nowUs - turnStartedUs < maxTurnUs ? takeNext() : undefined) {
+      startedAtUs = next.usedUs;
+      await runUntilItWaits();
+      const beforeUs = nowUs;
+      nowUs = readUsedUs();
+      next.usedUs += Math.max(1, nowUs - beforeUs);
     }
-    if (ready.size > 0) watchTurn();
+    isTurnPlanned = false;
+    planTurn();
   }
 
-  function start(tenant: TenantCalls): void {
-    tenant.running += 1;
-    starts += 1;
-    watchTurn();
+  /** Lets the next call start, and returns its tenant. */
+  function takeNext(): TenantCalls | undefined {
+    while (ready.size > 0) {
+      const next = [...ready].reduce((least, tenant) => (tenant.usedUs < least.usedUs ? tenant : least));
+      const isStarted = next.waiting.releaseNext();
+      if (isStarted) next.running += 1;
+      if (next.waiting.size === 0 || next.running >= maxRunning) ready.delete(next);
+      if (isStarted) return next;
+    }
+    return undefined;
   }
 
   function markReady(tenant: TenantCalls): void {
-    if (tenant.waiting.size === 0 || tenant.running >= maxRunning) return;
+    if (tenant.waiting.size === 0 || tenant.running >= maxRunning || ready.has(tenant)) return;
+    // A tenant without waiting calls saves nothing up for later.
+    tenant.usedUs = Math.max(tenant.usedUs, startedAtUs);
     ready.add(tenant);
-    watchTurn();
+    planTurn();
   }
 
-  const mayStart = ({ waiting, running }: TenantCalls) =>
-    waiting.size === 0 && running < maxRunning && (running === 0 || starts < maxStarts);
-
   async function waitForTurn(tenant: TenantCalls): Promise<void> {
-    if (tenant.waiting.size >= maxWaiting) throw problem("unavailable", { retryAfterSeconds: 1 });
+    // Some of those that wait may start, but not in this turn.
+    const places = maxRunning + maxWaiting;
+    if (tenant.running + tenant.waiting.size >= places) throw problem("unavailable", { retryAfterSeconds: 1 });
     const waited = tenant.waiting.wait(maxWaitMs);
     markReady(tenant);
     if (!(await waited)) throw problem("unavailable", { retryAfterSeconds: 1 });
@@ -93,10 +102,10 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
 
   return {
     async run(key, work) {
-      const tenant = tenants.get(key) ?? { running: 0, waiting: new WaitQueue() };
+      const tenant = tenants.get(key) ?? { running: 0, waiting: new WaitQueue(), usedUs: startedAtUs };
       tenants.set(key, tenant);
-      if (mayStart(tenant)) start(tenant);
-      else await waitForTurn(tenant);
+      if (tenant.running > 0 || tenant.waiting.size > 0) await waitForTurn(tenant);
+      else tenant.running += 1;
       try {
         return await work();
       } finally {
@@ -106,4 +115,10 @@ export function createFairScheduler({ maxRunning, maxWaiting, maxWaitMs }: Tenan
       }
     },
   };
+}
+
+/** Resolves when all callbacks of promises have run: a call that has started waits for something else then. */
+function runUntilItWaits(): Promise<void> {
+  // A tick that is asked for within such a callback comes after all of them, otherwise before.
+  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }
