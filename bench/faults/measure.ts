@@ -119,9 +119,13 @@ async function waitUntilCalm({ attempts }: Load): Promise<void> {
 function watchReadiness(origin: () => string) {
   const states = new Set<string>();
   const timer = setInterval(async () => {
-    const answer = await fetch(`${origin()}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
-    if (!answer) states.add("no answer");
-    else states.add(describe(answer.status, (await answer.json()) as Readiness));
+    try {
+      const answer = await fetch(`${origin()}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      states.add(describe(answer.status, (await answer.json()) as Readiness));
+    } catch (error) {
+      const { name, cause } = error as Error & { cause?: { code?: string } };
+      states.add(`no answer (${name === "TimeoutError" ? "within 5 seconds" : (cause?.code ?? name)})`);
+    }
   }, 200);
   return {
     stop() {
