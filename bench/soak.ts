@@ -27,8 +27,8 @@ import {
   checkCriteria,
   countErrors,
   type SampleTime,
-  selectUndisturbed,
   type SoakResults,
+  selectUndisturbed,
   summarizeCalls,
 } from "./soak/results.ts";
 import { type Sample, type SoakServer, startServer } from "./soak/server.ts";
