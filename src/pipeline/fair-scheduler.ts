@@ -47,7 +47,7 @@ export function createFairScheduler(
   const tenants = new Map<string, TenantCalls>();
   /** Tenants with a call that may start. */
   const ready = new Set<TenantCalls>();
-  /** What the tenant whose call started last had used before. */
+  /** Processor time that the tenant of the last started call had used before. */
   let startedAtUs = 0;
   let isTurnPlanned = false;
 

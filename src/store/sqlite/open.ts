@@ -133,7 +133,7 @@ function createTransact(write: Db): Transact {
 }
 
 /**
- * Commits without waiting for the disk, which stops all requests of the process meanwhile. The next other commit has the
+ * Commits without waiting for the disk, which would stop all requests of the process. The next other commit has the
  * disk confirm these too. A power failure before it loses them; a crash of the process does not.
  */
 function createRelaxedTransact(write: Db): Transact {
