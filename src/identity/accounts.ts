@@ -54,6 +54,8 @@ export interface Accounts {
   listSessions(request: BrowserRequest): Promise<readonly UserSession[]>;
   /** Ends a session of the same person. Does nothing for any other. */
   endSession(request: BrowserRequest, sessionId: string): Promise<void>;
+  /** Ends all sessions of the person but the one that asks. */
+  endOtherSessions(request: BrowserRequest): Promise<void>;
   listPasskeys(request: BrowserRequest): Promise<readonly Passkey[]>;
   /** Removes a passkey of the same person. Does nothing for any other. */
   removePasskey(request: BrowserRequest, passkeyId: string): Promise<void>;
@@ -289,7 +291,13 @@ async function setPassword(auth: Auth, userId: string, password: string): Promis
   await internalAdapter.deleteUserSessions(userId);
 }
 
-type OwnAccountPart = "changePassword" | "listSessions" | "endSession" | "listPasskeys" | "removePasskey";
+type OwnAccountPart =
+  | "changePassword"
+  | "listSessions"
+  | "endSession"
+  | "endOtherSessions"
+  | "listPasskeys"
+  | "removePasskey";
 
 function createOwnAccount({ getAuth, authenticate, attempt, audit }: AccountContext): Pick<Accounts, OwnAccountPart> {
   return {
@@ -321,6 +329,13 @@ function createOwnAccount({ getAuth, authenticate, attempt, audit }: AccountCont
       if (!session) return;
       await api.revokeSession({ body: { token: session.token }, headers });
       await audit.record(session.userId, "user.session_ended");
+    },
+
+    async endOtherSessions(request) {
+      const signedIn = await authenticate(request);
+      if (!signedIn) return;
+      await getAuth(request).api.revokeOtherSessions({ headers: request.headers });
+      await audit.record(signedIn.user.userId, "user.session_ended");
     },
 
     async listPasskeys(request) {

@@ -78,11 +78,11 @@ function renderConsoleHome() {
 
 const credentialFor = {
   token: html`<p>
-    You need an access token. Whoever runs this server makes one with <code>programme-mcp token create</code>; the
+    You need an access token. The operator of this server makes one with <code>programme-mcp token create</code>; the
     demonstration prints one when it starts.
   </p>`,
   key: html`<p>
-    You need a key. Whoever runs this server makes one with <code>programme-mcp gateway-key create --name NAME</code>.
+    You need a key. The operator of this server makes one with <code>programme-mcp gateway-key create --name NAME</code>.
   </p>`,
   oauth: html`<p>You sign in: your client opens the page for it when it connects.</p>`,
   account: html`<p>
@@ -94,12 +94,12 @@ const credentialFor = {
 function renderOtherClients(hasRest: boolean) {
   return hasRest
     ? html`<p>
-        A client that cannot do so takes an access token, which whoever runs this server makes with
-        <code>programme-mcp token create</code>.
+        A client that cannot do so takes an access token. An owner makes one in the console, and the operator of this
+        server with <code>programme-mcp token create</code>.
       </p>`
     : html`<p>
         Once signed in, save a <a href="/product-token">product token</a> for your apps. A client that cannot open a page
-        takes an access token of the product, or a key from whoever runs this server.
+        takes an access token of the product, or a key from the operator of this server.
       </p>`;
 }
 

@@ -248,7 +248,7 @@ describe("a product token", () => {
     expect((await staff.open(path)).text).not.toContain('action="/product-token/organisation');
     await staff.submit("/sign-out");
     expect((await staff.open(path)).headers.get("location")).toMatch(/^\/sign-in\?next=/);
-    expect((await staff.submit(`${path}/person`, { token })).headers.get("location")).toBe("/sign-in");
+    expect((await staff.submit(`${path}/person`, { token })).headers.get("location")).toBe("/sign-in?unsent=");
     expect(await readAudit(server, { entityType: "product_token" })).toEqual([]);
   });
 

@@ -87,6 +87,18 @@ describe("signing in", () => {
     expect(answer.headers.get("location")).toBe("/");
   });
 
+  test("says that a form was not saved after the session's end, and leads back to its page", async ({ server }) => {
+    const browser = new BrowserSession(server);
+    const referer = `${browser.origin}/access/tokens/new?x=1`;
+    const refused = await browser.submit("/access/tokens", { name: "Triage" }, { referer });
+    expect(refused.headers.get("location")).toBe("/sign-in?next=%2Faccess%2Ftokens%2Fnew%3Fx%3D1&unsent=");
+    const page = await browser.open(String(refused.headers.get("location")));
+    expect(page.text).toContain("nothing was saved");
+    expect(page.text).toContain('name="next" value="/access/tokens/new?x=1"');
+    const elsewhere = await browser.submit("/access/tokens", {}, { referer: "https://evil.example//evil.example/" });
+    expect((await browser.open(String(elsewhere.headers.get("location")))).text).toContain('name="next" value="/"');
+  });
+
   test("shows what was entered as text", async ({ server }) => {
     const answer = await new BrowserSession(server).submit("/sign-in", {
       email: `"><script>alert(1)</script>`,
@@ -215,6 +227,19 @@ describe("an account", () => {
     expect((await browser.submit(path)).headers.get("location")).toBe("/account?done=session");
     expect((await second.open("/account")).status).toBe(303);
     expect((await browser.open("/account")).status).toBe(200);
+  });
+
+  test("ends all its other sessions at once, and no other person's", async ({ server }) => {
+    const [browser, stranger] = [await openAs(server), await openAs(server, { email: "eve@example.org" })];
+    const others = [new BrowserSession(server), new BrowserSession(server)];
+    for (const other of others) await other.submit("/sign-in", { email: "olga@example.org", password });
+    expect((await browser.open("/account")).text).toContain("End all other sessions");
+    expect((await browser.submit("/account/sessions/end-others")).headers.get("location")).toBe(
+      "/account?done=sessions",
+    );
+    for (const other of others) expect((await other.open("/account")).status).toBe(303);
+    expect((await browser.open("/account")).text).not.toContain("End all other sessions");
+    expect((await stranger.open("/account")).status).toBe(200);
   });
 
   test("changes its password with the current one, and ends the other sessions", async ({ server }) => {

@@ -139,10 +139,9 @@ export interface WaitingApprovals {
 
 /** Renders the approvals that wait. */
 export function renderApprovalListPage({ user, ...waiting }: WaitingApprovals & { readonly user: User }) {
-  return renderPage("Approvals", renderLiveApprovals(waiting), {
-    user,
-    section: "/approvals",
-    script: approvalsAsset,
+  const note = user.role === "viewer" ? html`<p class="hint">Owners and staff decide on approvals.</p>` : "";
+  return renderPage("Approvals", html`${renderLiveApprovals(waiting)}${note}`, {
+    ...{ user, section: "/approvals", script: approvalsAsset },
   });
 }
 

@@ -45,7 +45,7 @@ export function renderTodayPage({ user, waiting, records, guide }: TodayPage) {
     "Today",
     html`<h2>Approvals that wait</h2>
       ${renderLiveApprovals(waiting)}
-      ${records ? renderParts(records) : remoteNote}
+      ${records ? renderParts(records, user) : remoteNote}
       <details class="guide">
         <summary>Connect an AI client</summary>
         ${guide}
@@ -54,15 +54,17 @@ export function renderTodayPage({ user, waiting, records, guide }: TodayPage) {
   );
 }
 
-function renderParts({ programs, agents }: TodayRecords) {
+function renderParts({ programs, agents }: TodayRecords, user: User) {
   return html`<h2>What needs doing</h2>
-    ${programs.ok ? renderPrograms(programs.data) : renderRefusal(programs.problem)}
+    ${programs.ok ? renderPrograms(programs.data, user) : renderRefusal(programs.problem)}
     <h2>What agents have changed</h2>
     ${agents.ok ? renderRecords(createAgentTable(agents.data)) : renderRefusal(agents.problem)}`;
 }
 
-function renderPrograms(programs: readonly ProgramWork[]) {
-  if (programs.length === 0) return html`<p>No programme is being prepared or underway.</p>`;
+function renderPrograms(programs: readonly ProgramWork[], { role }: User) {
+  if (programs.length === 0)
+    return html`<p>No programme is being prepared or underway.</p>
+      ${role === "owner" ? html`<p><a class="button quiet" href="${programsPath}/new">New programme</a></p>` : ""}`;
   return html`${programs.map(
     ({ program, openWork }) =>
       html`<h3><a href="${programsPath}/${program.programId}">${program.name}</a></h3>

@@ -130,7 +130,14 @@ function renderSessions({ sessions }: AccountPage) {
             }
           </li>`,
       )}
-    </ul>`;
+    </ul>
+    ${
+      sessions.length > 1
+        ? html`<form method="post" action="/account/sessions/end-others">
+            <button class="quiet">End all other sessions</button>
+          </form>`
+        : ""
+    }`;
 }
 
 function formatTime(time: Date): string {

@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import { passkeyAsset } from "../assets.ts";
 import { type FormMistakes, renderField } from "../components/form-fields.ts";
+import { renderNotice } from "../components/notice.ts";
 import { renderPage } from "../layout.ts";
 
 export interface SignInPage {
@@ -8,6 +9,8 @@ export interface SignInPage {
   readonly next: string;
   /** The address that the person entered before. */
   readonly email?: string;
+  /** The person sent a form after the session had ended. */
+  readonly isUnsent?: boolean;
   readonly mistakes?: FormMistakes;
   /** The name of the external provider, if there is one. */
   readonly provider: string | undefined;
@@ -15,10 +18,11 @@ export interface SignInPage {
   readonly hasPasskeys: boolean;
 }
 
-export function renderSignInPage({ next, email = "", mistakes, provider, hasPasskeys }: SignInPage) {
+export function renderSignInPage({ next, email = "", isUnsent, mistakes, provider, hasPasskeys }: SignInPage) {
   return renderPage(
     "Sign in",
-    html`${hasPasskeys ? renderPasskeyStatus("The passkey was not accepted. Try again, or use your password.") : ""}
+    html`${isUnsent ? renderNotice("You were signed out, so nothing was saved. Sign in, then send it again.", "error") : ""}
+      ${hasPasskeys ? renderPasskeyStatus("The passkey was not accepted. Try again, or use your password.") : ""}
       <form method="post" action="/sign-in">
         <input type="hidden" name="next" value="${next}" />
         ${renderField({ ...emailField, value: email }, mistakes)}

@@ -18,6 +18,7 @@ import { addCookies, checkNewPassword, formatWait, readForm } from "./forms.ts";
 const outcomes: Readonly<Record<string, string>> = {
   password: "The password was changed. Your other sessions have ended.",
   session: "The session has ended.",
+  sessions: "Your other sessions have ended.",
   passkey: "The passkey was removed.",
   notices: "Your choice was saved.",
 };
@@ -84,6 +85,11 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
     const accounts = await people.accounts();
     await accounts.endSession(toBrowserRequest(people, context), context.req.param("sessionId"));
     return context.redirect("/account?done=session", 303);
+  });
+
+  app.post("/account/sessions/end-others", async (context) => {
+    await (await people.accounts()).endOtherSessions(toBrowserRequest(people, context));
+    return context.redirect("/account?done=sessions", 303);
   });
 
   app.post("/account/passkeys/:passkeyId/remove", async (context) => {

@@ -68,11 +68,12 @@ export async function authenticatePerson(people: PeopleServices, context: PageCo
   return signedIn && toUserCaller(signedIn.user);
 }
 
-/** Leads to the page for signing in, and from there back to the page that was asked for. */
+/** Leads to the page for signing in, and from there back to the page that was asked for, or that sent a form. */
 export function redirectToSignIn(context: PageContext): Response {
-  const { pathname, search } = new URL(context.req.url);
-  const next = context.req.method === "GET" ? `?${new URLSearchParams({ next: `${pathname}${search}` })}` : "";
-  return context.redirect(`/sign-in${next}`, 303);
+  const isForm = context.req.method !== "GET";
+  const page = URL.parse(isForm ? (context.req.header("referer") ?? "") : context.req.url);
+  const next = page ? { next: `${page.pathname}${page.search}` } : {};
+  return context.redirect(`/sign-in?${new URLSearchParams({ ...next, ...(isForm ? { unsent: "" } : {}) })}`, 303);
 }
 
 /** Answers a request of a person who is signed in. */

@@ -1,6 +1,5 @@
 import { parseLocalPath } from "../../lib/http/local-path.ts";
-import type { FormMistakes } from "../../pages/components/form-fields.ts";
-import { renderSignInPage } from "../../pages/people/sign-in.ts";
+import { renderSignInPage, type SignInPage } from "../../pages/people/sign-in.ts";
 import {
   findSignedIn,
   hasPasskeys,
@@ -16,16 +15,15 @@ const homePath = "/";
 
 /** Adds signing in and out. */
 export function addSignInRoutes(app: PeopleApp, people: PeopleServices): void {
-  const render = (context: PageContext, shown: { next: string; email?: string; mistakes?: FormMistakes }) =>
+  const render = (context: PageContext, shown: Omit<SignInPage, "provider" | "hasPasskeys">) =>
     renderSignInPage({ ...shown, provider: people.provider, hasPasskeys: hasPasskeys(people, context) });
 
   app.get("/sign-in", async (context) => {
     const next = parseLocalPath(context.req.query("next"), homePath);
     if (await findSignedIn(people, context)) return context.redirect(next, 303);
     const message = "Your organisation's sign-in did not work.";
-    return context.html(
-      render(context, { next, mistakes: context.req.query("error") === undefined ? [] : [{ message }] }),
-    );
+    const mistakes = context.req.query("error") === undefined ? [] : [{ message }];
+    return context.html(render(context, { next, mistakes, isUnsent: context.req.query("unsent") !== undefined }));
   });
 
   app.post("/sign-in", async (context) => {

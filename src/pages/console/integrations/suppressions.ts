@@ -32,7 +32,7 @@ export function renderSuppressionsPage({ user, suppressions, cursor, email = "",
   return renderPage(
     "Suppressed addresses",
     html`${done ? renderNotice(done, "done") : ""}
-      <p>Nothing is sent to these addresses, whoever asks for it.</p>
+      <p>No message is sent to these addresses.</p>
       <form method="post" action="${suppressionsPath}" class="filter">
         <div>
           ${renderField(

@@ -27,7 +27,10 @@ export interface NewProgramPage {
 export function renderNewProgramPage({ user, programs, form, mistakes }: NewProgramPage) {
   const sources = [
     { value: "", label: "The template: one track, two rounds, a form and a rubric" },
-    ...programs.map(({ programId, name, year }) => ({ value: programId, label: `${name} ${year}` })),
+    ...programs.map(({ programId, name, year }) => ({
+      value: programId,
+      label: name.includes(String(year)) ? name : `${name} ${year}`,
+    })),
   ];
   return renderPage(
     "New programme",
