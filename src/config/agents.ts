@@ -44,6 +44,7 @@ export const agentSettings = {
     option: "--approved-tools <names>",
     type: createListType(summarizedOperations, "tool names"),
     default: [],
+    defaultText: "none",
     help: "The tools that run without confirmation, for automations.",
     commands: serving,
   },

@@ -34,12 +34,17 @@ function defineContactDetails<S extends z.ZodType>(value: (max: number) => S) {
   };
 }
 
-const FieldValue = z.union([
-  z.string().max(limits.fieldChars),
-  z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-  z.boolean(),
-  z.array(z.string().max(limits.fieldItemChars)).max(limits.fieldItems),
-]);
+const FieldValue = z.union(
+  [
+    z.string().max(limits.fieldChars),
+    z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
+    z.boolean(),
+    z.array(z.string().max(limits.fieldItemChars)).max(limits.fieldItems),
+  ],
+  {
+    error: `Expected a text (at most ${limits.fieldChars} characters), a number, true or false, or a list of texts (at most ${limits.fieldItems}, of ${limits.fieldItemChars} characters)`,
+  },
+);
 export const CustomFields = freeForm(z.record(z.string(), FieldValue));
 export type CustomFields = z.output<typeof CustomFields>;
 

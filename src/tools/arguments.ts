@@ -88,13 +88,12 @@ function pickNames(values: Readonly<Record<string, unknown>>, names: readonly st
   return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
-/** Adds suggestions to the unknown arguments of a validation error. */
-export function explainInvalidArguments(name: CallName, refusal: Problem): Problem {
+/** Adds suggestions to the unknown arguments of a validation error, from the arguments that there are. */
+export function explainInvalidArguments(shape: Fields, refusal: Problem): Problem {
   const issues = refusal.details?.["issues"];
   if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
   const explained = (issues as readonly Issue[]).map((issue) => {
-    const message =
-      issue.code === "unrecognized_keys" ? suggestName(getToolArguments(name).shape, issue.path.split(".")) : undefined;
+    const message = issue.code === "unrecognized_keys" ? suggestName(shape, issue.path.split(".")) : undefined;
     return message === undefined ? issue : { ...issue, message };
   });
   return new Problem(refusal.code, { ...refusal.details, issues: explained }, refusal.message);

@@ -23,8 +23,8 @@ export interface CoercedArguments {
 
 /**
  * Coerces arguments that models often write wrongly: JSON as text, numbers and booleans as text, null for absent, one
- * value for a list, comma lists for lists and the reverse, names in another style. Values that fit stay as they are,
- * also inside free-form maps. Values that cannot be coerced are left for validation to reject.
+ * value for a list, comma lists for lists and the reverse, names and choices in another style. Values that fit stay as
+ * they are, also inside free-form maps. Values that cannot be coerced are left for validation to reject.
  */
 export function coerceArguments(shape: Fields, args: Values): CoercedArguments {
   const notes: string[] = [];
@@ -100,6 +100,7 @@ function compileCoercion(schema: AnySchema): Coercion {
   return visitSchema<Coercion>(schema, {
     number: () => coerceNumber,
     boolean: () => coerceBoolean,
+    enum: (choices) => (value, path, notes) => coerceChoice(choices, value, path, notes),
     object: (fields) => (value, path, notes) => {
       const parsed = parseObject(value, path, notes);
       return isObject(parsed) ? coerceObject(fields, parsed, path, notes) : parsed;
@@ -121,6 +122,15 @@ function coerceBoolean(value: unknown, path: string, notes: string[]): unknown {
   if (intended !== "true" && intended !== "false") return value;
   notes.push(`${path}: the text was read as true or false.`);
   return intended === "true";
+}
+
+/** Reads `in review` as `IN_REVIEW`: letter case, blanks and hyphens do not distinguish choices. */
+function coerceChoice(choices: readonly string[], value: unknown, path: string, notes: string[]): unknown {
+  if (typeof value !== "string" || choices.includes(value)) return value;
+  const [intended, ...others] = choices.filter((choice) => normalizeName(choice) === normalizeName(value.trim()));
+  if (intended === undefined || others.length > 0) return value;
+  notes.push(`${path}: the text was read as ${intended}.`);
+  return intended;
 }
 
 function coerceList(element: AnySchema, value: unknown, path: string, notes: string[]): unknown {

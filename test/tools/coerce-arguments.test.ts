@@ -21,6 +21,8 @@ describe("a miswritten but unambiguous argument is corrected:", () => {
       { includeInactive: true },
       ["includeInactive: the text was read as true or false."],
     ],
+    ["list_submissions", { state: "in review" }, { state: "IN_REVIEW" }, ["state: the text was read as IN_REVIEW."]],
+    ["create_person", { kinds: ["Applicant"] }, { kinds: ["applicant"] }, ["kinds.0: the text was read as applicant."]],
     ["list_submissions", { trackId: null, state: "DRAFT" }, { state: "DRAFT" }, ["trackId: null was read as absent."]],
     [
       "create_submission",
@@ -105,6 +107,9 @@ describe("an argument is left as it is:", () => {
     ["list_submissions", { limit: "many" }],
     ["list_submissions", { limit: "5.5" }],
     ["list_assignments", { includeInactive: "maybe" }],
+    ["list_submissions", { state: "reviewing" }],
+    // Text that another service may give a meaning.
+    ["create_export", { state: "in review" }],
     ["create_submission", { fields: "[1]" }],
     ["create_submission", { fields: "not json" }],
     ["get_reviewer", { includePersonFieldIds: ["a,b"] }],

@@ -143,6 +143,14 @@ test("the mode jobs lists few tools and calls all, directly, by call_tool and in
 describe("search mode", () => {
   const search = { PROGRAMME_TOOL_MODE: "search" };
 
+  test("names the arguments that there are in place of an unknown one", async () => {
+    const { agent } = await openSetup(search);
+    const issue = { path: "query", code: "unrecognized_keys", message: "Unknown argument; there are words" };
+    expect(readError(await agent.call("find_tools", { query: "withdraw" }))).toMatchObject({
+      details: { issues: expect.arrayContaining([issue]) },
+    });
+  });
+
   test("lists three tools, with annotations that fit what can be called", async () => {
     const { agent } = await openSetup(search);
     const hints = (await agent.list()).map(({ name, annotations }) => [

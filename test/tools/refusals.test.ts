@@ -107,6 +107,19 @@ describe.each(Object.entries(setups))("a refused call to the %s service", (servi
     expect(next).not.toContain(token);
   });
 
+  test("names arguments that hold a name, or the id of another kind of record", async () => {
+    const { server, connect } = await open();
+    const agent = await connect();
+    const { programId } = await server.seed.program();
+    expect(await readNext(agent, "get_submission", { submissionId: programId })).toBe(
+      "submissionId takes an id sub_…, not prg_…. List or search the records to find the right one.",
+    );
+    expect(await readNext(agent, "update_program", { programId: "Open call", version: 0, name: "New" })).toBe(
+      "programId takes an id (prg_…) here, not a name. List or search the records to find the right one.",
+    );
+    expect(await readNext(agent, "get_submission", { submissionId: "sub_none" })).toMatch(/^Check the id/);
+  });
+
   test("says when a wait ends", async () => {
     const { connect } = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
     const agent = await connect();

@@ -106,6 +106,21 @@ describe("a body", () => {
   });
 });
 
+test.for<[string, object, string]>([
+  ["customFields.fld_a", { customFields: { fld_a: { en: "Glass" } } }, "Expected a text"],
+  ["provenance.source", { provenance: { source: "" } }, ">=1 characters"],
+])("a value at %s that does not fit is refused with what fits", async ([path, change, expected], { server }) => {
+  const { body } = await ask(server, "POST", "/persons", { body: JSON.stringify({ ...person, ...change }) });
+  expect(body.error.details.issues).toMatchObject([{ path, message: expect.stringContaining(expected) }]);
+});
+
+test("a date-time without a time is refused with an example", async ({ server }) => {
+  const { programId } = await server.seed.program();
+  const body = JSON.stringify({ startDate: "2026-11-20" });
+  const answer = await ask(server, "PATCH", `/programs/${programId}`, { body });
+  expect(answer.body.error.details.issues[0].message).toContain("2026-11-20T09:00:00Z");
+});
+
 describe("a query", () => {
   test.for<[string, string]>([
     ["limit=0", "limit"],

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { findIdPrefix } from "./id-prefixes.ts";
 import { type AnySchema, isOptional, visitSchema } from "./schema-visitor.ts";
 
 /** Example values for fields whose type alone does not show what they contain. */
@@ -39,40 +40,6 @@ const byName: Readonly<Record<string, unknown>> = {
   submittedTo: "2026-11-30T23:59:59.999Z",
 };
 
-/** Maps the end of a field's name, without `Id`, to the prefix of its ids: records have prefixed ULIDs. */
-const idPrefixes: Readonly<Record<string, string>> = {
-  submission: "sub",
-  program: "prg",
-  track: "trk",
-  round: "rnd",
-  person: "per",
-  reviewer: "rvw",
-  assignment: "asg",
-  reassignedfrom: "asg",
-  review: "rev",
-  feedback: "fbk",
-  file: "fil",
-  supplementresponse: "sup",
-  supplementrequest: "srq",
-  contributor: "ctb",
-  payment: "pay",
-  audit: "aud",
-  emailsend: "eml",
-  bulk: "blk",
-  suppression: "spr",
-  invitation: "inv",
-  endpoint: "whe",
-  export: "exp",
-  token: "tok",
-  applicant: "app",
-  personschema: "psc",
-  schema: "sch",
-  rubric: "rub",
-  business: "biz",
-  criterion: "crt",
-  field: "fld",
-};
-
 const ulid = "01JD4X8Q6V3N5T7Y9Z0A1B2C3D";
 
 /**
@@ -105,9 +72,8 @@ function matchesSchema(schema: AnySchema, value: unknown): boolean {
 }
 
 function createStringExample(schema: AnySchema, name: string): string {
-  const id = /^(\w+?)Ids?$/.exec(name)?.[1]?.toLowerCase();
   const candidates = [
-    ...(id ? [`${Object.entries(idPrefixes).find(([noun]) => id.endsWith(noun))?.[1] ?? "id"}_${ulid}`] : []),
+    ...(/Ids?$/.test(name) ? [`${findIdPrefix(name) ?? "id"}_${ulid}`] : []),
     ...(/(At|Date|From|To|deadline|timestamp)$/.test(name) ? ["2026-11-20T04:01:05.123Z"] : []),
     "Text",
     "ada@example.org",

@@ -17,7 +17,10 @@ export const Timestamp = z.iso.datetime();
  */
 export const DateTime = z
   .string()
-  .check(z.toUpperCase(), z.iso.datetime({ offset: true }))
+  .check(
+    z.toUpperCase(),
+    z.iso.datetime({ offset: true, error: "Expected an RFC 3339 date-time, as in 2026-11-20T09:00:00Z" }),
+  )
   .transform((value) => new Date(value).toISOString())
   .pipe(Timestamp);
 

@@ -1,10 +1,11 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Scope } from "../../contract/access/scopes.ts";
-import { validationProblem } from "../../contract/errors.ts";
+import { Problem, validationProblem } from "../../contract/errors.ts";
 import { getToolset, operations } from "../../contract/index.ts";
 import { findSimilar } from "../../lib/did-you-mean.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
+import { explainInvalidArguments } from "../arguments.ts";
 import { coerceArguments } from "../coerce-arguments.ts";
 import { callTool } from "../dispatch.ts";
 import { instrumentCall, type ToolResult } from "../instrumented-call.ts";
@@ -112,8 +113,14 @@ async function describeTool({ settings }: ToolSession, tool: ToolName): Promise<
   return { content: [{ type: "text", text: JSON.stringify(await describeToolDefinition(tool, settings)) }] };
 }
 
+/** @throws Problem `validation_failed` */
 function checkArguments(name: SearchToolName, rawArgs: Args): Args {
-  return parseArguments(z.strictObject(shapes[name]), coerceArguments(shapes[name], rawArgs).args);
+  const shape = shapes[name];
+  try {
+    return parseArguments(z.strictObject(shape), coerceArguments(shape, rawArgs).args);
+  } catch (error) {
+    throw error instanceof Problem ? explainInvalidArguments(shape, error) : error;
+  }
 }
 
 function requireTool(rawArgs: unknown): ToolName {

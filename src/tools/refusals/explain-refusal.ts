@@ -1,7 +1,9 @@
 import { type Problem, withRemediation } from "../../contract/errors.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import { explainInvalidArguments } from "../arguments.ts";
+import { getToolArguments } from "../catalog/tool-options.ts";
 import type { ToolSession } from "../session.ts";
+import { describeMistakenIds } from "./id-advice.ts";
 import { describeTokenScopes } from "./scope-advice.ts";
 import { describeStateRoute } from "./state-advice.ts";
 import { describeVersionConflict } from "./version-advice.ts";
@@ -11,7 +13,7 @@ import { describeVersionConflict } from "./version-advice.ts";
  * which token lacks a scope, when to call again. Reads only what the caller may read.
  */
 export async function explainRefusal(session: ToolSession, call: UpstreamCall, refusal: Problem): Promise<Problem> {
-  const explained = explainInvalidArguments(call.operation, refusal);
+  const explained = explainInvalidArguments(getToolArguments(call.operation).shape, refusal);
   const remediation = (await describeWayOut(session, call, explained)) ?? describeWait(session, explained);
   return remediation === undefined ? explained : withRemediation(explained, remediation);
 }
@@ -24,6 +26,8 @@ async function describeWayOut(
   switch (code) {
     case "invalid_state_transition":
       return describeStateRoute(call.operation, call.input, details);
+    case "not_found":
+      return describeMistakenIds(call.input);
     case "version_conflict":
       return describeVersionConflict(session, call, details);
     case "insufficient_scope":
