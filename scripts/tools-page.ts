@@ -50,7 +50,7 @@ A result is a table for lists and JSON for records, with a table for each list o
 
 \`select\`, \`includePersonFieldIds\` and writes take form fields and custom fields by key or label as well as by id, as in \`fields.requested_amount\`. The tool reads the schema for that if a name is not an id, which needs \`schemas:read\` or \`person-fields:read\`.
 
-Tools coerce arguments that models tend to miswrite: JSON, numbers and booleans as text, \`null\` for an absent value where \`null\` has no other meaning, one value for a list, a list for comma-separated text and the reverse, and names in another style (\`submission_id\`, or \`id\` if only one is possible). Free-form maps stay as they are.
+Tools coerce arguments that models tend to miswrite: JSON, numbers and booleans as text, \`null\` for an absent value where \`null\` has no other meaning, one value for a list, a list for comma-separated text and the reverse, and names and choices in another style (\`submission_id\`, or \`id\` if only one is possible; \`in review\` for \`IN_REVIEW\`). Free-form maps stay as they are.
 
 ## What the list costs
 
