@@ -28,8 +28,8 @@ export interface ExportScope {
   readonly signal: AbortSignal;
 }
 
-/** Rows in one step; after each step, other work runs. */
-const stepRows = 200;
+/** Rows in one step; after each step, other work runs. Few enough that calls hardly wait. */
+const stepRows = 50;
 
 /** Reads the sections of an export, a bounded number of rows at a time. */
 export class Sections {
