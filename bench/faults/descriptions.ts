@@ -118,7 +118,8 @@ export const descriptions: Readonly<Record<string, Description>> = {
     title: "2,000 half-open clients",
     describe: (f) =>
       `Each sends a part of a body, and then nothing. Calls get places of those that are silent for 2 seconds. ${latency(f)}`,
-    advice: "As above. The rest of the connections end after 60 seconds.",
+    advice:
+      "As above. The rest of the connections end after 60 seconds. Set `net.core.somaxconn` of the system to at least `PROGRAMME_MAX_CONNECTIONS`: it drops connections beyond while the process is busy, and a probe then waits for seconds.",
   },
   "clients-not-reading": {
     title: "500 clients that do not read",
@@ -141,7 +142,7 @@ export const descriptions: Readonly<Record<string, Description>> = {
   "memory-exhausted": {
     title: "Very little memory, without such a limit",
     describe: (f) =>
-      `The same with a heap of 48 MiB and 256 requests at once. ${f["ends"] ? `The process ran out of memory ${round(f["ends"])} times, and was started again.` : "All are answered, and the process does not run out of memory."}`,
+      `The same with a heap of 32 MiB and 256 requests at once. ${f["ends"] ? `The process ran out of memory ${round(f["ends"])} times, and was started again.` : "All are answered, and the process does not run out of memory."}`,
     advice: "Give the process 256 MiB or more, and have a service manager start it again.",
   },
 };

@@ -27,7 +27,7 @@ const pipelineSteps: readonly FunctionStep[] = [
   { name: "prepare", entered: /^async function prepareCall\(/ },
   { name: "authorize", entered: /^function authorize\(/ },
   { name: "validate", entered: /^function validateInput\(operation/ },
-  { name: "wait for a turn", entered: /^\t+async run\(key, work/ },
+  { name: "wait for a turn", entered: /async run\(key, work\)/ },
   { name: "open the transaction", entered: transact },
   { name: "look for an earlier answer", entered: /^\tasync findAnswer\(/ },
   { name: "run the handler", entered: /^async function runWriteHandler\(/ },

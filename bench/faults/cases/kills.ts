@@ -146,7 +146,7 @@ async function killAt(step: Step, { pid, inspector, kill }: Victim, call: () => 
   const { entered, after } = step;
   const stopped = inspector.stopAt([...(after ? [after] : []), entered]);
   // The breakpoints are set by then.
-  await delay(50);
+  await delay(200);
   const answered = call();
   const first = await Promise.race([stopped, answered]);
   if (first) throw new Error(`The call did not stop at ${entered}: ${first.seen}`);

@@ -37,7 +37,7 @@ function createMemoryCase(name: string, { heapMiB, maxConcurrentRequests }: Pres
         while (performance.now() < untilMs) {
           await delay(100);
           if (subject.program.hasEnded()) counts.ends += await restart(subject, options);
-          else counts.mostMiB = Math.max(counts.mostMiB, readMemoryMiB(subject.program.pid));
+          else counts.mostMiB = Math.max(counts.mostMiB, readMemoryMiB(subject.program.pid) || 0);
         }
         await Promise.all(clients);
         if (subject.program.hasEnded()) counts.ends += await restart(subject, options);
@@ -73,5 +73,5 @@ async function pressOn(door: Door, untilMs: number, counts: { large: number; ref
 
 export const memoryCases: readonly FaultCase[] = [
   createMemoryCase("memory-limited", { heapMiB: 192, maxConcurrentRequests: 32 }),
-  createMemoryCase("memory-exhausted", { heapMiB: 48, maxConcurrentRequests: 256 }),
+  createMemoryCase("memory-exhausted", { heapMiB: 32, maxConcurrentRequests: 256 }),
 ];
