@@ -72,7 +72,9 @@ function renderBar({ name, email, role }: User, current: SectionPath | undefined
         )}
       </ul>
     </nav>
-    <a href="/account">${name || email}</a>
-    <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
+    <div class="own">
+      <a href="/account"><bdi>${name || email}</bdi></a>
+      <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
+    </div>
   </header>`;
 }

@@ -11,7 +11,7 @@ import { type PageContext, type PeopleServices, type PersonHandler, requireSignI
 export function requireRole(people: PeopleServices, roles: readonly Role[], answer: PersonHandler) {
   return requireSignIn(people, async (context, user) => {
     if (!roles.includes(user.role)) {
-      const text = "Your role does not open this page. Ask an owner of your organisation.";
+      const text = "Your role does not include this page. Ask an owner of your organisation.";
       return context.html(renderRefusalPage({ user, title: "Not for your role", text }), 403);
     }
     try {

@@ -30,7 +30,7 @@ test("a viewer is refused each page that manages access and integrations, and a 
   for (const page of pages) {
     const { status, text } = await viewer.open(page);
     expect([page, status]).toEqual([page, 403]);
-    expect(text).toContain("Your role does not open this page.");
+    expect(text).toContain("Your role does not include this page.");
     expect((await stranger.open(page)).headers.get("location")).toMatch(/^\/sign-in\?next=/);
   }
   for (const action of ["email_send.listed", "suppression.listed", "export.listed", "webhook_delivery.listed"]) {
