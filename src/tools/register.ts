@@ -1,7 +1,8 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { isCallName, isWorkflowName } from "../contract/index.ts";
+import { suggestWord } from "../lib/did-you-mean.ts";
 import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
-import { addDataSchemas, isToolName } from "./catalog/definitions.ts";
+import { addDataSchemas, isToolName, toolNames } from "./catalog/definitions.ts";
 import { callSearchTool, isSearchToolName } from "./catalog/search.ts";
 import { listTools } from "./catalog/tool-modes.ts";
 import { addViews } from "./catalog/tool-views.ts";
@@ -38,7 +39,8 @@ export function answerCall(session: ToolSession, context: ToolContext, name: str
   if (session.settings.toolMode !== "full" && isSearchToolName(name))
     return callSearchTool(session, context, name, args);
   if (isToolName(name)) return callTool(session, context, name, args);
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}`);
+  const suggestion = suggestWord(name, toolNames);
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}.${suggestion}`);
 }
 
 /** Returns whether a call responds at once: it needs no confirmation and waits for nothing. */

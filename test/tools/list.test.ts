@@ -123,6 +123,9 @@ describe("a disabled tool", () => {
     for (const name of ["find_tools", "call_tool", "nothing", "__proto__", "constructor"]) {
       await expect(agent.call(name, {}), name).rejects.toThrow(/Unknown tool/);
     }
+    await expect(agent.call("get_submision", {})).rejects.toThrow("Did you mean get_submission?");
+    const batch = await agent.call("run_batch", { calls: [{ tool: "list_program" }] });
+    expect(textOf(batch)).toContain("Did you mean list_programs?");
   });
 });
 

@@ -1,6 +1,7 @@
 import { type Problem, validationProblem } from "../../contract/errors.ts";
-import { type CallName, isCallName } from "../../contract/index.ts";
+import { type CallName, callNames, isCallName } from "../../contract/index.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { suggestWord } from "../../lib/did-you-mean.ts";
 import { toFailure } from "../../upstream/port.ts";
 import { type PreparedToolCall, prepareToolCall } from "../call.ts";
 import type { ToolContext, ToolSession } from "../session.ts";
@@ -36,6 +37,6 @@ export function prepareBatchCall(
 
 function requireOperation(tool: string): CallName {
   if (isCallName(tool)) return tool;
-  const message = "A batch runs the tools of operations; there is none of this name";
+  const message = `A batch runs the tools of operations; there is none of this name.${suggestWord(tool, callNames)}`;
   throw validationProblem({ path: "tool", code: "unknown_tool", message });
 }
