@@ -60,7 +60,8 @@ export function createFairScheduler(
   async function takeTurn(): Promise<void> {
     const turnStartedUs = readUsedUs();
     let nowUs = turnStartedUs;
-    for (let next = takeNext(); next; next = nowUs - turnStartedUs < maxTurnUs ? takeNext() : undefined) {
+    const isOver = () => nowUs - turnStartedUs >= maxTurnUs;
+    for (let next = takeNext(ready, maxRunning); next; next = isOver() ? undefined : takeNext(ready, maxRunning)) {
       startedAtUs = next.usedUs;
       await runUntilItWaits();
       const beforeUs = nowUs;
@@ -69,18 +70,6 @@ export function createFairScheduler(
     }
     isTurnPlanned = false;
     planTurn();
-  }
-
-  /** Lets the next call start, and returns its tenant. */
-  function takeNext(): TenantCalls | undefined {
-    while (ready.size > 0) {
-      const next = [...ready].reduce((least, tenant) => (tenant.usedUs < least.usedUs ? tenant : least));
-      const isStarted = next.waiting.releaseNext();
-      if (isStarted) next.running += 1;
-      if (next.waiting.size === 0 || next.running >= maxRunning) ready.delete(next);
-      if (isStarted) return next;
-    }
-    return undefined;
   }
 
   function markReady(tenant: TenantCalls): void {
@@ -115,6 +104,18 @@ export function createFairScheduler(
       }
     },
   };
+}
+
+/** Lets the next of the calls that are ready start, and returns its tenant. */
+function takeNext(ready: Set<TenantCalls>, maxRunning: number): TenantCalls | undefined {
+  while (ready.size > 0) {
+    const next = [...ready].reduce((least, tenant) => (tenant.usedUs < least.usedUs ? tenant : least));
+    const isStarted = next.waiting.releaseNext();
+    if (isStarted) next.running += 1;
+    if (next.waiting.size === 0 || next.running >= maxRunning) ready.delete(next);
+    if (isStarted) return next;
+  }
+  return undefined;
 }
 
 /** Resolves when all callbacks of promises have run: a call that has started waits for something else then. */

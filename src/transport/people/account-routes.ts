@@ -81,6 +81,16 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
     }),
   );
 
+  addSessionRoutes(app, people);
+
+  app.post("/account/passkeys/:passkeyId/remove", async (context) => {
+    const accounts = await people.accounts();
+    await accounts.removePasskey(toBrowserRequest(people, context), context.req.param("passkeyId"));
+    return context.redirect("/account?done=passkey", 303);
+  });
+}
+
+function addSessionRoutes(app: PeopleApp, people: PeopleServices): void {
   app.post("/account/sessions/:sessionId/end", async (context) => {
     const accounts = await people.accounts();
     await accounts.endSession(toBrowserRequest(people, context), context.req.param("sessionId"));
@@ -90,11 +100,5 @@ export function addAccountRoutes(app: PeopleApp, people: PeopleServices): void {
   app.post("/account/sessions/end-others", async (context) => {
     await (await people.accounts()).endOtherSessions(toBrowserRequest(people, context));
     return context.redirect("/account?done=sessions", 303);
-  });
-
-  app.post("/account/passkeys/:passkeyId/remove", async (context) => {
-    const accounts = await people.accounts();
-    await accounts.removePasskey(toBrowserRequest(people, context), context.req.param("passkeyId"));
-    return context.redirect("/account?done=passkey", 303);
   });
 }
