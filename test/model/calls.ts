@@ -1,5 +1,7 @@
 import fc from "fast-check";
-import type { Fixed, ModelOperation, ModelRequest, ModelTenant } from "./model.ts";
+import type { ModelOperation } from "./model.ts";
+import { personHandlers } from "./persons.ts";
+import type { Fixed, ModelPerson, ModelRequest, ModelTenant } from "./tenant.ts";
 
 /** A call before the records that it names are known. */
 export interface Call {
@@ -39,7 +41,13 @@ const names: readonly ModelOperation[] = [
   "update_program",
   "update_track",
   "get_submission",
+  ...Array<ModelOperation>(4).fill("create_person"),
+  ...Array<ModelOperation>(5).fill("merge_person"),
+  ...Array<ModelOperation>(2).fill("add_person_external_ref"),
+  "remove_person_external_ref",
+  "update_person",
   "get_person",
+  "resolve_persons",
 ];
 
 /** Calls of several clients. Those of one group are sent at once. */
@@ -70,15 +78,57 @@ export function createRequest(call: Call, tenants: readonly ModelTenant[]): Mode
   const submission = submissions[call.target % submissions.length];
   const submissionId = submission?.submissionId ?? "sub_unknown";
   const version = Math.max(0, (submission?.version ?? 0) + call.versionOffset);
-  const input = createInput(call, { submissionId, version }, own.fixed, named);
+  const input = isAboutPersons(name)
+    ? createPersonInput({ ...call, name }, named)
+    : createInput({ ...call, name }, { submissionId, version }, own.fixed, named);
   const keyOfToken = key === undefined ? undefined : `${token} ${key}`;
   return { name, input, key: keyOfToken, mayWrite: token < 2, mayReadSensitive: token === 0 };
 }
 
+type PersonOperation = keyof typeof personHandlers;
+
+function isAboutPersons(name: ModelOperation): name is PersonOperation {
+  return Object.hasOwn(personHandlers, name);
+}
+
+function createPersonInput(
+  { name, choice, target, versionOffset }: Call & { readonly name: PersonOperation },
+  { fixed, persons }: ModelTenant,
+): Readonly<Record<string, unknown>> {
+  const known = persons.slice(-4);
+  const [person, other] = [known[target % known.length], known[choice % known.length]];
+  const personId = person?.personId ?? "per_unknown";
+  const toVersion = (each: ModelPerson | undefined) => Math.max(0, (each?.version ?? 0) + versionOffset);
+  const record = { personId, version: toVersion(person) };
+  const externalRef = { namespace: "crm", objectType: "contact", externalId: `E${choice}` };
+  const kinds = choice % 2 ? ["contact"] : ["contact", "reviewer"];
+  const contactDetails = { lastName: `Marsh ${choice % 3}` };
+  switch (name) {
+    case "get_person":
+      return { personId: choice === 0 ? fixed.personId : personId };
+    case "resolve_persons":
+      return externalRef;
+    case "create_person": {
+      const refs = choice < 2 ? { externalRefs: [externalRef] } : {};
+      return { kinds, provenance: { source: "crm" }, contactDetails, ...refs };
+    }
+    case "update_person":
+      return { ...record, ...(target % 2 ? { kinds } : { contactDetails }) };
+    case "add_person_external_ref":
+      return { ...record, externalRef };
+    case "remove_person_external_ref":
+      return { ...record, ...externalRef };
+    case "merge_person": {
+      const targetPersonId = other?.personId ?? "per_unknown";
+      return { personId, targetPersonId, sourceVersion: record.version, targetVersion: toVersion(other) };
+    }
+  }
+}
+
 function createInput(
-  { name, choice, target, versionOffset }: Call,
+  { name, choice, target, versionOffset }: Call & { readonly name: Exclude<ModelOperation, PersonOperation> },
   record: { readonly submissionId: string; readonly version: number },
-  { trackId, programId, personId, titleFieldId, roundIds, reviewerIds }: Fixed,
+  { trackId, programId, titleFieldId, roundIds, reviewerIds }: Fixed,
   { program, track, submissions }: ModelTenant,
 ): Readonly<Record<string, unknown>> {
   const title = { [titleFieldId]: titles[choice % titles.length] ?? null };
@@ -92,8 +142,6 @@ function createInput(
     }
     case "get_submission":
       return { submissionId: record.submissionId };
-    case "get_person":
-      return { personId };
     case "update_submission_fields":
       return { ...record, fields: title };
     case "update_submission":

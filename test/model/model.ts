@@ -1,93 +1,20 @@
+import { personHandlers } from "./persons.ts";
+import {
+  audit,
+  type Expected,
+  type Handler,
+  type ModelAssignment,
+  type ModelRequest,
+  type ModelSubmission,
+  type ModelTenant,
+  ok,
+  Refusal,
+} from "./tenant.ts";
+
 /**
- * A reference model of submissions, programmes, tracks and assignments of one tenant. It follows the specification
- * (3.1, 4.2–4.4, 5) and shares no code with the program.
+ * A reference model of submissions, programmes, tracks, assignments and persons of one tenant. It follows the
+ * specification (2.5, 3.1, 4.2–4.4, 4.9, 5) and shares no code with the program.
  */
-
-export interface ModelAssignment {
-  readonly assignmentId: string;
-  readonly reviewer: number;
-  readonly roundId: string;
-  version: number;
-  active: boolean;
-}
-
-export interface ModelSubmission {
-  readonly submissionId: string;
-  state: string;
-  previousState: string | null;
-  stateReason: string | null;
-  title: string | null;
-  eligible: boolean | null;
-  currentRoundId: string | null;
-  version: number;
-  assignments: ModelAssignment[];
-}
-
-export interface ModelEvent {
-  readonly subject: string;
-  readonly eventType: string;
-  readonly version: number;
-  readonly change?: string;
-}
-
-export interface ModelTenant {
-  /** The ids of its records that never change. */
-  readonly fixed: Fixed;
-  program: { version: number; lifecycleStatus: string };
-  track: { version: number; intakeOpen: boolean };
-  submissions: ModelSubmission[];
-  /** Texts of saved answers, by the fingerprint of the request. */
-  answers: Map<string, string>;
-  events: ModelEvent[];
-  /** Audited changes: the id of the record and the action. */
-  changes: string[];
-}
-
-export interface Fixed {
-  readonly programId: string;
-  readonly trackId: string;
-  readonly personId: string;
-  /** Field values of the person, without and with those that are sensitive. */
-  readonly openFields: Readonly<Record<string, string>>;
-  readonly allFields: Readonly<Record<string, string>>;
-  readonly titleFieldId: string;
-  readonly screeningRequired: boolean;
-  /** In their order. The last one is not active. */
-  readonly roundIds: readonly string[];
-  readonly reviewerIds: readonly string[];
-}
-
-/** A request as it was sent. */
-export interface ModelRequest {
-  readonly name: ModelOperation;
-  // biome-ignore lint/suspicious/noExplicitAny: the arguments of any operation
-  readonly input: any;
-  /** The token and the idempotency key, if there is one. */
-  readonly key: string | undefined;
-  readonly mayWrite: boolean;
-  readonly mayReadSensitive: boolean;
-}
-
-/** The answer that the model expects. */
-export interface Expected {
-  readonly status: number;
-  readonly code?: string;
-  /** Properties of `data`. */
-  readonly data?: Readonly<Record<string, unknown>>;
-  /** The text of an earlier answer, which must come again. */
-  readonly replayed?: string;
-}
-
-class Refusal extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, code: string) {
-    super(code);
-    this.status = status;
-    this.code = code;
-  }
-}
 
 const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"];
 const lifecycle: Readonly<Record<string, readonly string[]>> = {
@@ -109,7 +36,7 @@ export function applyRequest(
   answered: Readonly<Record<string, unknown>> | undefined,
   text: string,
 ): Expected {
-  const isRead = request.name.startsWith("get_");
+  const isRead = /^(get|resolve)_/.test(request.name);
   if (!isRead && !request.mayWrite) return { status: 403, code: "insufficient_scope" };
   const fingerprint = `${request.key} ${request.name} ${JSON.stringify(request.input)}`;
   const saved = request.key === undefined ? undefined : tenant.answers.get(fingerprint);
@@ -119,9 +46,11 @@ export function applyRequest(
   return expected;
 }
 
+const lastingRefusals = ["not_found", "version_conflict", "person_merged"];
+
 /** Refusals that a later change can lift are not saved. */
 function isSaved({ code }: Expected): boolean {
-  return code === undefined || code === "not_found" || code === "version_conflict";
+  return code === undefined || lastingRefusals.includes(code);
 }
 
 function applyOnce(
@@ -129,13 +58,9 @@ function applyOnce(
   { name, input, mayReadSensitive }: ModelRequest,
   answered: Readonly<Record<string, unknown>> | undefined,
 ): Expected {
-  if (name === "get_person") {
-    const { personId, openFields, allFields } = tenant.fixed;
-    return ok({ personId, customFields: mayReadSensitive ? allFields : openFields });
-  }
   const before = structuredClone(tenant);
   try {
-    return handlers[name](tenant, input, answered ?? {});
+    return handlers[name as ModelOperation](tenant, input, answered ?? {}, mayReadSensitive);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     Object.assign(tenant, before);
@@ -143,13 +68,8 @@ function applyOnce(
   }
 }
 
-type Handler = (
-  tenant: ModelTenant,
-  input: ModelRequest["input"],
-  answered: Readonly<Record<string, unknown>>,
-) => Expected;
-
 const handlers = {
+  ...personHandlers,
   get_submission: (tenant, { submissionId }) => ok(showSubmission(findSubmission(tenant, submissionId))),
   create_submission(tenant, { fields }, answered) {
     requireWritable(tenant);
@@ -286,11 +206,7 @@ const handlers = {
   },
 } as const satisfies Record<string, Handler>;
 
-export type ModelOperation = keyof typeof handlers | "get_person";
-
-function ok(data: Readonly<Record<string, unknown>>): Expected {
-  return { status: 200, data };
-}
+export type ModelOperation = keyof typeof handlers;
 
 function showSubmission({ assignments: _, ...submission }: ModelSubmission): Readonly<Record<string, unknown>> {
   return submission;
@@ -362,8 +278,4 @@ function endAssignment(tenant: ModelTenant, assignment: ModelAssignment, action:
 
 function emit(tenant: ModelTenant, { submissionId, version }: ModelSubmission, eventType: string, change?: string) {
   tenant.events.push({ subject: submissionId, eventType, version, ...(change === undefined ? {} : { change }) });
-}
-
-function audit(tenant: ModelTenant, id: string, action: string): void {
-  tenant.changes.push(`${id} ${action}`);
 }

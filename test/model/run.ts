@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OperationName } from "../../src/contract/index.ts";
+import type { Person } from "../../src/contract/persons.ts";
+import type { Reader } from "../../src/store/port.ts";
 import { rest } from "../support/clients/raw-http.ts";
 import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
 import { listChanges } from "../support/data/state.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { type Call, createRequest } from "./calls.ts";
-import { applyRequest, type Expected, type ModelRequest, type ModelTenant } from "./model.ts";
+import { applyRequest } from "./model.ts";
+import type { Expected, ModelRequest, ModelTenant } from "./tenant.ts";
 
 /** Two tenants with three tokens each, and the processes that serve them. */
 export interface Scenario {
@@ -31,7 +34,14 @@ export async function createScenario(server: TestServer, origins: readonly strin
   const reads = ["submissions:read", "persons:read"] as const;
   const tokens = servers.map(async (each) => [
     await each.token(),
-    await each.token([...reads, "submissions:write", "assignments:write", "programs:write", "tracks:write"]),
+    await each.token([
+      ...reads,
+      "submissions:write",
+      "assignments:write",
+      "programs:write",
+      "tracks:write",
+      "persons:write",
+    ]),
     await each.token(reads),
   ]);
   return { servers, tenants, origins, tokens: await Promise.all(tokens) };
@@ -62,6 +72,7 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
     program: { version: 0, lifecycleStatus: "underway" },
     track: { version: 0, intakeOpen: true },
     submissions: [],
+    persons: [],
     answers: new Map(),
     events: [],
     changes: [],
@@ -167,16 +178,32 @@ export async function readStore({ app, businessId }: TestServer) {
   const changes = entries.map(({ entityId, action }) => `${entityId} ${action}`);
   return {
     submissions: await reader.count("submissions", {}),
+    persons: await listPersons(reader),
     assignments: await reader.count("assignments", { where: { active: true } }),
     events: events.map((event) => JSON.stringify(event)).sort(),
     changes: changes.sort(),
   };
 }
 
+/** The persons that the requests made, without the one that never changes. */
+async function listPersons(reader: Reader): Promise<string[]> {
+  const persons: string[] = [];
+  for await (const row of reader.scan("persons", {})) {
+    if (Object.keys(row.customFields).length === 0) persons.push(describePerson(row));
+  }
+  return persons.sort();
+}
+
+function describePerson(person: Pick<Person, "personId" | "version" | "mergedIntoPersonId" | "externalRefs">) {
+  const { personId, version, mergedIntoPersonId, externalRefs } = person;
+  return `${personId} ${version} ${mergedIntoPersonId} ${externalRefs.map(({ externalId }) => externalId)}`;
+}
+
 /** The same of the model. Sorted, because requests that do not touch the same record have no order. */
-export function readModel({ submissions, events, changes }: ModelTenant) {
+export function readModel({ submissions, persons, events, changes }: ModelTenant) {
   return {
     submissions: submissions.length,
+    persons: persons.map(describePerson).sort(),
     assignments: submissions.flatMap(({ assignments }) => assignments).filter(({ active }) => active).length,
     events: events
       .map(({ subject, eventType, version, ...change }) => JSON.stringify({ subject, eventType, version, ...change }))

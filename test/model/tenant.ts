@@ -1,0 +1,121 @@
+import type { OperationName } from "../../src/contract/index.ts";
+
+/** The records of one tenant in the reference model, and what its parts share. */
+
+export interface ModelAssignment {
+  readonly assignmentId: string;
+  readonly reviewer: number;
+  readonly roundId: string;
+  version: number;
+  active: boolean;
+}
+
+export interface ModelSubmission {
+  readonly submissionId: string;
+  state: string;
+  previousState: string | null;
+  stateReason: string | null;
+  title: string | null;
+  eligible: boolean | null;
+  currentRoundId: string | null;
+  version: number;
+  assignments: ModelAssignment[];
+}
+
+export interface ModelRef {
+  readonly namespace: string;
+  readonly objectType: string;
+  readonly externalId: string;
+}
+
+export interface ModelPerson {
+  readonly personId: string;
+  lastName: string;
+  kinds: string[];
+  externalRefs: ModelRef[];
+  active: boolean;
+  mergedIntoPersonId: string | null;
+  version: number;
+}
+
+export interface ModelEvent {
+  readonly subject: string;
+  readonly eventType: string;
+  readonly version: number;
+  readonly change?: string;
+}
+
+export interface ModelTenant {
+  /** The ids of its records that never change. */
+  readonly fixed: Fixed;
+  program: { version: number; lifecycleStatus: string };
+  track: { version: number; intakeOpen: boolean };
+  submissions: ModelSubmission[];
+  persons: ModelPerson[];
+  /** Texts of saved answers, by the fingerprint of the request. */
+  answers: Map<string, string>;
+  events: ModelEvent[];
+  /** Audited changes: the id of the record and the action. */
+  changes: string[];
+}
+
+export interface Fixed {
+  readonly programId: string;
+  readonly trackId: string;
+  readonly personId: string;
+  /** Field values of the person, without and with those that are sensitive. */
+  readonly openFields: Readonly<Record<string, string>>;
+  readonly allFields: Readonly<Record<string, string>>;
+  readonly titleFieldId: string;
+  readonly screeningRequired: boolean;
+  /** In their order. The last one is not active. */
+  readonly roundIds: readonly string[];
+  readonly reviewerIds: readonly string[];
+}
+
+/** A request as it was sent. */
+export interface ModelRequest {
+  readonly name: OperationName;
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments of any operation
+  readonly input: any;
+  /** The token and the idempotency key, if there is one. */
+  readonly key: string | undefined;
+  readonly mayWrite: boolean;
+  readonly mayReadSensitive: boolean;
+}
+
+/** The answer that the model expects. */
+export interface Expected {
+  readonly status: number;
+  readonly code?: string;
+  /** Properties of `data`. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** The text of an earlier answer, which must come again. */
+  readonly replayed?: string;
+}
+
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string) {
+    super(code);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export type Handler = (
+  tenant: ModelTenant,
+  input: ModelRequest["input"],
+  answered: Readonly<Record<string, unknown>>,
+  mayReadSensitive: boolean,
+) => Expected;
+
+export function ok(data: Readonly<Record<string, unknown>>): Expected {
+  return { status: 200, data };
+}
+
+export function audit(tenant: ModelTenant, id: string, action: string): void {
+  tenant.changes.push(`${id} ${action}`);
+}
