@@ -22,6 +22,7 @@ export interface Call {
 }
 
 const titles = ["A roof", "A bridge", null] as const;
+const supplementStatuses = ["not_started", "draft", "submitted", "closed"] as const;
 const statuses = ["draft", "configured", "underway", "completed", "archived"] as const;
 
 /** Frequent operations come several times. */
@@ -38,6 +39,9 @@ const names: readonly ModelOperation[] = [
   "set_submission_state",
   "withdraw_submission",
   "delete_assignment",
+  "update_supplement",
+  "close_supplement",
+  "reopen_supplement",
   "update_program",
   "update_track",
   "get_submission",
@@ -128,8 +132,8 @@ function createPersonInput(
 function createInput(
   { name, choice, target, versionOffset }: Call & { readonly name: Exclude<ModelOperation, PersonOperation> },
   record: { readonly submissionId: string; readonly version: number },
-  { trackId, programId, titleFieldId, roundIds, reviewerIds }: Fixed,
-  { program, track, submissions }: ModelTenant,
+  { trackId, programId, supplementResponseId, titleFieldId, roundIds, reviewerIds }: Fixed,
+  { program, track, supplement, submissions }: ModelTenant,
 ): Readonly<Record<string, unknown>> {
   const title = { [titleFieldId]: titles[choice % titles.length] ?? null };
   const reason = `Reason ${choice}`;
@@ -166,6 +170,14 @@ function createInput(
     case "delete_assignment": {
       const assignments = submissions.flatMap((each) => each.assignments);
       return { assignmentId: assignments[target % assignments.length]?.assignmentId ?? "asg_unknown" };
+    }
+    case "update_supplement":
+    case "close_supplement":
+    case "reopen_supplement": {
+      const submissionId = submissions[choice === 0 ? 1 : 0]?.submissionId ?? "sub_unknown";
+      const version = Math.max(0, supplement.version + versionOffset);
+      const status = name === "update_supplement" ? { status: supplementStatuses[target] } : {};
+      return { submissionId, supplementResponseId, version, ...status };
     }
     case "update_program": {
       const lifecycleStatus = statuses[choice % statuses.length];

@@ -12,8 +12,8 @@ import {
 } from "./tenant.ts";
 
 /**
- * A reference model of submissions, programmes, tracks, assignments and persons of one tenant. It follows the
- * specification (2.5, 3.1, 4.2–4.4, 4.9, 5) and shares no code with the program.
+ * A reference model of submissions, supplements, programmes, tracks, assignments and persons of one tenant. It follows
+ * the specification (2.5, 3.1, 4.2–4.5, 4.9, 5) and shares no code with the program.
  */
 
 const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"];
@@ -68,29 +68,24 @@ function applyOnce(
   }
 }
 
+/** Returns a new draft. */
+export function createModelSubmission(submissionId: string, title: string | null): ModelSubmission {
+  const empty = { previousState: null, stateReason: null, eligible: null, currentRoundId: null };
+  return { submissionId, state: "DRAFT", title, ...empty, version: 0, assignments: [] };
+}
+
 const handlers = {
   ...personHandlers,
   get_submission: (tenant, { submissionId }) => ok(showSubmission(findSubmission(tenant, submissionId))),
   create_submission(tenant, { fields }, answered) {
     requireWritable(tenant);
-    const submission: ModelSubmission = {
-      submissionId: String(answered["submissionId"]),
-      state: "DRAFT",
-      previousState: null,
-      stateReason: null,
-      title: fields[tenant.fixed.titleFieldId] ?? null,
-      eligible: null,
-      currentRoundId: null,
-      version: 0,
-      assignments: [],
-    };
-    if (tenant.submissions.some(({ submissionId }) => submissionId === submission.submissionId)) {
-      throw new Error("Two submissions have the same id");
-    }
+    const submissionId = String(answered["submissionId"]);
+    const submission = createModelSubmission(submissionId, fields[tenant.fixed.titleFieldId] ?? null);
+    if (tenant.submissions.some((each) => each.submissionId === submissionId)) throw new Error("An id comes twice");
     tenant.submissions.push(submission);
     emit(tenant, submission, "submission.draft_created");
-    audit(tenant, submission.submissionId, "submission.created");
-    return { status: 200, data: showSubmission(submission) };
+    audit(tenant, submissionId, "submission.created");
+    return ok(showSubmission(submission));
   },
   update_submission_fields(tenant, input) {
     const submission = loadForChange(tenant, input, ["DRAFT"]);
@@ -142,8 +137,7 @@ const handlers = {
   set_submission_state(tenant, input) {
     const submission = loadForChange(tenant, input);
     if (submission.state === input.state) return ok(showSubmission(submission));
-    const { state, reason } = input;
-    return move(tenant, submission, state, { action: "submission.state_set", operation: "state", reason });
+    return move(tenant, submission, input.state, { ...input, action: "submission.state_set", operation: "state" });
   },
   withdraw_submission(tenant, input) {
     const submission = loadForChange(tenant, input);
@@ -161,12 +155,12 @@ const handlers = {
     const isTaken = submission.assignments.some(
       (each) => each.active && each.reviewer === reviewer && each.roundId === roundId,
     );
-    if (isTaken) return { status: 200, data: { created: [], skipped: [{ reason: "duplicate" }] } };
+    if (isTaken) return ok({ created: [], skipped: [{ reason: "duplicate" }] });
     const [created] = (answered["created"] ?? []) as { assignmentId: string }[];
     const assignmentId = String(created?.assignmentId);
     submission.assignments.push({ assignmentId, reviewer, roundId, version: 0, active: true });
     audit(tenant, assignmentId, "assignment.created");
-    return { status: 200, data: { created: [{ status: "assigned", version: 0 }], skipped: [] } };
+    return ok({ created: [{ status: "assigned", version: 0 }], skipped: [] });
   },
   delete_assignment(tenant, { assignmentId }) {
     const assignment = tenant.submissions
@@ -178,6 +172,22 @@ const handlers = {
     endAssignment(tenant, assignment, "assignment.removed");
     return ok({ assignmentId, status: "cancelled", active: false, version: assignment.version });
   },
+  update_supplement(tenant, { status, ...input }) {
+    const submission = loadForSupplement(tenant, input);
+    if (status === "submitted" && tenant.supplement.status !== status)
+      emit(tenant, submission, "supplement.response.submitted");
+    return setSupplementStatus(tenant, status, "supplement.updated");
+  },
+  close_supplement(tenant, input) {
+    loadForSupplement(tenant, input);
+    if (tenant.supplement.status === "closed") throw new Refusal(409, "invalid_state_transition");
+    return setSupplementStatus(tenant, "closed", "supplement.closed");
+  },
+  reopen_supplement(tenant, input) {
+    loadForSupplement(tenant, input);
+    if (tenant.supplement.status !== "closed") throw new Refusal(409, "invalid_state_transition");
+    return setSupplementStatus(tenant, "draft", "supplement.reopened");
+  },
   update_program(tenant, { version, lifecycleStatus }) {
     const { program } = tenant;
     if (version !== program.version) throw new Refusal(409, "version_conflict");
@@ -188,8 +198,8 @@ const handlers = {
     program.lifecycleStatus = lifecycleStatus;
     program.version += 1;
     const subject = tenant.fixed.programId;
-    const eventType = "program.lifecycle_status_changed";
-    tenant.events.push({ subject, eventType, version: program.version, change: `${from} ${lifecycleStatus}` });
+    const change = `${from} ${lifecycleStatus}`;
+    tenant.events.push({ subject, eventType: "program.lifecycle_status_changed", version: program.version, change });
     audit(tenant, subject, "program.updated");
     return ok({ ...program });
   },
@@ -232,6 +242,24 @@ function loadForChange(
   requireWritable(tenant);
   if (from && !from.includes(submission.state)) throw new Refusal(409, "invalid_state_transition");
   return submission;
+}
+
+/** Returns the submission of a supplement, which only the first one has. */
+function loadForSupplement(tenant: ModelTenant, { submissionId, version }: ModelRequest["input"]): ModelSubmission {
+  const submission = findSubmission(tenant, submissionId);
+  if (submission !== tenant.submissions[0]) throw new Refusal(404, "not_found");
+  if (tenant.supplement.version !== version) throw new Refusal(409, "version_conflict");
+  requireWritable(tenant);
+  return submission;
+}
+
+function setSupplementStatus(tenant: ModelTenant, status: string, action: string): Expected {
+  const { supplement } = tenant;
+  if (supplement.status !== status) {
+    Object.assign(supplement, { status, version: supplement.version + 1 });
+    audit(tenant, tenant.fixed.supplementResponseId, action);
+  }
+  return ok({ ...supplement });
 }
 
 function changeTitle(

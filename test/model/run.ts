@@ -7,7 +7,7 @@ import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
 import { listChanges } from "../support/data/state.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { type Call, createRequest } from "./calls.ts";
-import { applyRequest } from "./model.ts";
+import { applyRequest, createModelSubmission } from "./model.ts";
 import type { Expected, ModelRequest, ModelTenant } from "./tenant.ts";
 
 /** Two tenants with three tokens each, and the processes that serve them. */
@@ -37,6 +37,7 @@ export async function createScenario(server: TestServer, origins: readonly strin
     await each.token([
       ...reads,
       "submissions:write",
+      "supplements:write",
       "assignments:write",
       "programs:write",
       "tracks:write",
@@ -57,9 +58,15 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
   const openFields = { [personFieldIds.standard]: "weaving" };
   const allFields = { ...openFields, [personFieldIds.restricted]: "asthma" };
   const { personId } = await seed.person({ customFields: allFields });
+  const title = "A roof";
+  const fields = { [fieldIds.title]: title };
+  const submission = await seed.submission({ ...track, title, fields, deadline: "2090-01-01T00:00:00.000Z" });
+  const { schemaId } = track;
+  const supplement = await seed.supplement({ submissionId: submission.submissionId, schemaId, required: false });
   return {
     fixed: {
       programId,
+      supplementResponseId: supplement.supplementResponseId,
       trackId: track.trackId,
       personId,
       openFields,
@@ -71,7 +78,8 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
     },
     program: { version: 0, lifecycleStatus: "underway" },
     track: { version: 0, intakeOpen: true },
-    submissions: [],
+    supplement: { version: 0, status: supplement.status },
+    submissions: [createModelSubmission(submission.submissionId, title)],
     persons: [],
     answers: new Map(),
     events: [],

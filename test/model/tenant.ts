@@ -50,6 +50,8 @@ export interface ModelTenant {
   readonly fixed: Fixed;
   program: { version: number; lifecycleStatus: string };
   track: { version: number; intakeOpen: boolean };
+  /** The response to a request that every tenant's first submission has. */
+  supplement: { version: number; status: string };
   submissions: ModelSubmission[];
   persons: ModelPerson[];
   /** Texts of saved answers, by the fingerprint of the request. */
@@ -63,6 +65,7 @@ export interface Fixed {
   readonly programId: string;
   readonly trackId: string;
   readonly personId: string;
+  readonly supplementResponseId: string;
   /** Field values of the person, without and with those that are sensitive. */
   readonly openFields: Readonly<Record<string, string>>;
   readonly allFields: Readonly<Record<string, string>>;
