@@ -47,7 +47,7 @@ describe("the page of an invitation", () => {
     expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 
-  test("loads only its style, sends no referrer and is not cached", async ({ server }) => {
+  test("loads only its style and icon, sends no referrer and is not cached", async ({ server }) => {
     const { path } = await invite(server);
     for (const response of [await open(server, path), await accept(server, path), await open(server, path)]) {
       const { headers } = response;
@@ -56,6 +56,7 @@ describe("the page of an invitation", () => {
         "default-src 'none'",
         "style-src 'self'",
         "script-src 'self'",
+        "img-src 'self'",
         "connect-src 'self'",
         "form-action 'self'",
         "frame-ancestors 'none'",
