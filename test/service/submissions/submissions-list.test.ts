@@ -118,7 +118,7 @@ describe.each(surfaces)("listing submissions over %s", (surface) => {
     const refused: readonly [string, unknown][] = [
       ["state", "drafted"],
       // Tools understand a choice in any case.
-      ...(surface === "MCP" ? [] : [["state", "draft"] as const]),
+      ...(surface === "MCP" ? [] : [["state", "draft"] as [string, unknown]]),
       ["programId", ""],
       ["submittedFrom", "2026-02-30"],
       ["submittedTo", "yesterday"],

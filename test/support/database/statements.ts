@@ -4,7 +4,7 @@ import { vi } from "vitest";
 import { onPostgres } from "./database.ts";
 
 /** Written and read beside every request, now and then; and what holds a transaction together. */
-const besides = /"(tokens|permits|audit|tenantSequences)"|^(begin|commit|rollback)/;
+const besides = /"(tokens|permits|audit|tenantSequences)"|^(begin|commit|rollback|pragma synchronous)/;
 
 /** The SQL statements that a call runs for its answer. */
 export async function recordStatements(call: () => Promise<unknown>): Promise<string[]> {
