@@ -111,7 +111,23 @@ test("no address and no invisible character is shown", async () => {
       const alone = JSON.stringify(await pseudonymize([{ name: `${before} ${hidden} ${after}` }]));
       expect(alone).not.toContain(hidden);
     }),
+    { examples: [["", "ann\tat\tx\tdot\torg", "\ufe0f\u200d\ufe0f"]] },
   );
+});
+
+test("a text from which invisible characters were removed has no more of them", () => {
+  const unit = fc.constantFrom(
+    ..."a1#\u{1f469}\u{1f9b0}\u0627\u0301\u034f\u200b\u200c\u200d\u202e\ufe0e\ufe0f\u115f\u{e0041}",
+  );
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 8 }), (given) => {
+      const once = sanitizeText(given);
+      expect(sanitizeText(once)).toBe(once);
+    }),
+    { numRuns: 2_000 },
+  );
+  for (const kept of ["\u{1f469}\u200d\u{1f9b0}", "\u2764\ufe0f\u200d\u{1f525}", "\u0627\u200c\u0628", "1\ufe0f\u20e3"])
+    expect(sanitizeText(kept)).toBe(kept);
 });
 
 test("an address that is spelled in words with tabs between them becomes a handle", async () => {

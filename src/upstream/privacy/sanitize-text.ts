@@ -4,10 +4,13 @@ const joiner = String.raw`(?:\u200c|\u200d)`;
 const selector = String.raw`(?:\ufe0e|\ufe0f)`;
 /** Scripts without joined letters, where a joiner could only hide text. */
 const plainScript = String.raw`\p{sc=Latn}|\p{sc=Grek}|\p{sc=Cyrl}|\p{sc=Hani}|\p{sc=Hang}|\p{sc=Hira}|\p{sc=Kana}`;
-/** Characters that joiners may connect: letters of the other scripts, and emoji. */
-const joined = String.raw`(?:(?!${plainScript})\p{L}|\p{M}|\p{Extended_Pictographic}|\ufe0f)`;
 /** Characters whose appearance selectors may choose. */
 const selected = String.raw`(?:\p{Extended_Pictographic}|[0-9#*])`;
+/**
+ * Characters that joiners may connect: letters of the other scripts, marks and emoji. None of them is removed, so what
+ * stays beside one would stay again.
+ */
+const joined = String.raw`(?:(?!\p{Default_Ignorable_Code_Point}|${plainScript})\p{L}|(?!\p{Default_Ignorable_Code_Point})\p{M}|\p{Extended_Pictographic})`;
 
 /**
  * Characters that a reader does not see but a model does, or that reorder text: controls, bidirectional overrides and
@@ -17,7 +20,7 @@ const selected = String.raw`(?:\p{Extended_Pictographic}|[0-9#*])`;
 const hidden = new RegExp(
   [
     String.raw`(?!\t|\n|\r|${joiner}|${selector})(?:\p{Cc}|\p{Bidi_Control}|\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb])`,
-    `(?<!${joined})${joiner}`,
+    `(?<!${joined}|${selected}${selector})${joiner}`,
     `${joiner}(?!${joined})`,
     `(?<!${selected})${selector}`,
   ].join("|"),
