@@ -70,7 +70,7 @@ Errors that clients got: ${errorText.join(", ") || "none"}.
 
 ## Where the time goes
 
-A profile of the process in such a run shows about a fifth of its busy time in commits and a seventh in statements. SQLite waits for the disk on the thread that answers calls, so all calls in flight wait for a commit. A commit that moves the log into the file takes longest. Leases of rates were nearly half of the commits; they no longer wait for the disk.
+A profile of the process in such a run shows about a fifth of its busy time in commits and a seventh in statements. SQLite waits for the disk on the thread that answers calls, so all calls in flight wait for a commit. Leases of rates were nearly half of the commits; they no longer wait for the disk.
 
 ## Over time
 
