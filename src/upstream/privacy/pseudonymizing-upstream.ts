@@ -9,6 +9,7 @@ import type { ExportJob } from "../../contract/exports.ts";
 import { operations } from "../../contract/index.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import type { Answer, DryRunResult, Failure, Success, Upstream, UpstreamCall } from "../port.ts";
+import { getIdentity } from "../request-caller.ts";
 import { createContactHider, hidePhonesIn, isPlain, resolveHandlesIn } from "./hide-contacts.ts";
 import type { Pseudonymizer } from "./pseudonyms.ts";
 import { mapTexts, sanitizeText, type TextChange } from "./sanitize-text.ts";
@@ -71,7 +72,7 @@ export function createPseudonymizingUpstream(
     hide: (result: R, handles: Pseudonymizer) => R,
   ): Promise<R | Failure> {
     try {
-      const { realm } = call.identity ?? (await upstream.identify(call.token));
+      const { realm } = await getIdentity(upstream, call);
       const handles = handlesOf(realm);
       const input = resolveHandles(operations[call.operation], call.input, handles);
       const shownBy = call.confirmed?.showsHidden ? "off" : privacy;
