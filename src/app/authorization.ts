@@ -4,7 +4,7 @@ import { isLoopback } from "../lib/http/loopback.ts";
 
 /** Returns whether people can connect apps: unless others issue the tokens, at an address that no one can read along. */
 export function hasAuthorizationServer({ baseUrl, gatewayKeys, oauth, publicUrl, host }: Config): boolean {
-  const isSafe = publicUrl === undefined ? isLoopback(host) : serviceUrl.schema.safeParse(publicUrl).success;
+  const isSafe = publicUrl === undefined ? isLoopback(host) : serviceUrl.createSchema().safeParse(publicUrl).success;
   // In front of a remote service, people and the holders of gateway keys are callers side by side.
   return (baseUrl !== undefined || gatewayKeys === undefined) && !oauth && isSafe;
 }

@@ -172,7 +172,7 @@ function createHttpServer(env: Environment, options: Options): Wanted {
 
 /** Returns the address of MCP. An address without a path gets `/mcp`. */
 function normalizeAddress(given: string): string {
-  const result = serviceUrl.schema.safeParse(given);
+  const result = serviceUrl.createSchema().safeParse(given);
   if (!result.success) throw new UsageError(`--http must be ${serviceUrl.allowed}, not ${JSON.stringify(given)}`);
   return new URL(result.data).pathname === "/" ? `${new URL(result.data).origin}/mcp` : result.data;
 }

@@ -57,7 +57,7 @@ function resolveLocation(config: Config, option: string, given: string | undefin
   if (given === undefined) return config;
   refusePassword(given, option);
   const setting = databaseSettings.database;
-  if (!setting.type.schema.safeParse(given).success) throw toUsageError(option, setting, given);
+  if (!setting.type.createSchema().safeParse(given).success) throw toUsageError(option, setting, given);
   return parseDatabaseLocation(given, config.database, config.dataDir);
 }
 

@@ -11,14 +11,15 @@ import { UsageError } from "./usage-error.ts";
 import { boolean, createIntegerType, filePath, type ValueType } from "./values.ts";
 
 const database: ValueType<string> = {
-  get schema() {
-    return z
+  createSchema: () =>
+    z
       .string()
       .trim()
       .refine((given) =>
-        isPostgresAddress(given) ? findAddressFault(given) === undefined : filePath.schema.safeParse(given).success,
-      );
-  },
+        isPostgresAddress(given)
+          ? findAddressFault(given) === undefined
+          : filePath.createSchema().safeParse(given).success,
+      ),
   allowed: "a file, `:memory:` or an address as in `postgres://user:password@host:5432/name`",
   explain: (given) => (isPostgresAddress(given) ? findAddressFault(given) : undefined),
 };
@@ -35,12 +36,11 @@ function findAddressFault(address: string): string | undefined {
 }
 
 const replicas: ValueType<string> = {
-  get schema() {
-    return z
+  createSchema: () =>
+    z
       .string()
       .trim()
-      .refine((given) => isPostgresAddress(given) && findAddressFault(given) === undefined);
-  },
+      .refine((given) => isPostgresAddress(given) && findAddressFault(given) === undefined),
   allowed: "an address as in `postgres://user:password@host:5432,host:5432/name`",
   explain: (given) => (isPostgresAddress(given) ? findAddressFault(given) : undefined),
 };

@@ -75,7 +75,7 @@ function read(setting: Setting, variable: string | undefined, option: unknown): 
   const fromOption = option !== undefined && option !== "";
   const given = fromOption ? String(option) : variable;
   if (given === undefined || given === "") return setting.default;
-  const parsed = setting.type.schema.safeParse(given);
+  const parsed = setting.type.createSchema().safeParse(given);
   if (parsed.success) return parsed.data;
   const name = fromOption && setting.option ? getLongFlag(setting.option) : setting.variable;
   throw toUsageError(name, setting, given);
@@ -150,7 +150,7 @@ function toOAuthConfig(values: Values): OAuthConfig | undefined {
     if (jwksUri === undefined && oauthAudience === undefined && oauthScopePrefix === undefined) return undefined;
     throw new UsageError("PROGRAMME_OAUTH_ISSUER is needed with the other settings of OAuth.");
   }
-  if (publicUrl === undefined || !serviceUrl.schema.safeParse(publicUrl).success) {
+  if (publicUrl === undefined || !serviceUrl.createSchema().safeParse(publicUrl).success) {
     throw new UsageError(
       "PROGRAMME_PUBLIC_URL is needed with PROGRAMME_OAUTH_ISSUER, with https unless it is on this machine: tokens are issued for that address.",
     );

@@ -3,8 +3,8 @@ import { isLoopback } from "../lib/http/loopback.ts";
 
 /** Parses the text of a setting, and describes which texts are allowed. */
 export interface ValueType<Value> {
-  /** Created on first use: most settings are not given, and creating all schemas would slow down the start. */
-  readonly schema: z.ZodType<Value, string>;
+  /** Creates the schema when a value is read: most settings are not given, and creating all would slow the start down. */
+  readonly createSchema: () => z.ZodType<Value, string>;
   /** Completes "must be …". */
   readonly allowed: string;
   /** Returns what is wrong with a value, if more is known than that it is not allowed. Does not repeat the value. */
@@ -15,9 +15,7 @@ export interface ValueType<Value> {
 
 export function createTextType(allowed: string): ValueType<string> {
   return {
-    get schema() {
-      return z.string();
-    },
+    createSchema: () => z.string(),
     allowed,
   };
 }
@@ -25,33 +23,29 @@ export function createTextType(allowed: string): ValueType<string> {
 export function createIntegerType(min: number, max: number): ValueType<number> {
   return {
     // Digits only: other texts that Number() accepts (0x10, 1e3, 5.0) are more likely mistakes.
-    get schema() {
-      return z
+    createSchema: () =>
+      z
         .string()
         .trim()
         .regex(/^\d{1,15}$/)
         .transform(Number)
-        .pipe(z.int().min(min).max(max));
-    },
+        .pipe(z.int().min(min).max(max)),
     allowed: `an integer from ${min} to ${max}`,
   };
 }
 
 export const boolean: ValueType<boolean> = {
-  get schema() {
-    return z
+  createSchema: () =>
+    z
       .string()
       .trim()
-      .pipe(z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] }));
-  },
+      .pipe(z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] })),
   allowed: "true or false (also 1 or 0, yes or no, on or off)",
 };
 
 export function createChoiceType<const Choice extends string>(choices: readonly Choice[]): ValueType<Choice> {
   return {
-    get schema() {
-      return z.string().trim().pipe(z.enum(choices));
-    },
+    createSchema: () => z.string().trim().pipe(z.enum(choices)),
     allowed: `one of ${choices.join(", ")}`,
     choices,
   };
@@ -64,13 +58,12 @@ export function createListType<Choice extends string>(
 ): ValueType<readonly Choice[]> {
   const known = new Set<string>(choices);
   return {
-    get schema() {
-      return z
+    createSchema: () =>
+      z
         .string()
         .transform((list) => list.split(",").map((name) => name.trim()))
         .refine((names) => names.every((name) => known.has(name)))
-        .transform((names) => names as Choice[]);
-    },
+        .transform((names) => names as Choice[]),
     allowed: `${what} separated by commas`,
     choices,
   };
@@ -78,9 +71,7 @@ export function createListType<Choice extends string>(
 
 export function createPatternType(pattern: RegExp, allowed: string): ValueType<string> {
   return {
-    get schema() {
-      return z.string().trim().regex(pattern);
-    },
+    createSchema: () => z.string().trim().regex(pattern),
     allowed,
   };
 }
@@ -102,8 +93,8 @@ export function createNamedListsType(
     return [name.trim(), values.map((each) => each.trim())] as const;
   };
   return {
-    get schema() {
-      return z
+    createSchema: () =>
+      z
         .string()
         .transform((list) => list.split(",").map(parseEntry))
         .refine((entries) => new Set(entries.map(([name]) => name)).size === entries.length && entries.length <= 1000)
@@ -113,8 +104,7 @@ export function createNamedListsType(
             return webhookName.test(name) && distinct && values.every((each) => value.test(each));
           }),
         )
-        .transform((entries) => new Map(entries));
-    },
+        .transform((entries) => new Map(entries)),
     allowed,
   };
 }
@@ -139,20 +129,19 @@ function isOrigin(text: string): boolean {
 /** Creates the type of a list in lower case, whose entries are separated by commas. */
 function createLowerCaseListType(isEntry: (text: string) => boolean, allowed: string): ValueType<readonly string[]> {
   return {
-    get schema() {
-      return z
+    createSchema: () =>
+      z
         .string()
         .transform((list) => list.split(",").map((entry) => entry.trim().toLowerCase()))
-        .pipe(z.array(z.string().refine(isEntry)).max(100));
-    },
+        .pipe(z.array(z.string().refine(isEntry)).max(100)),
     allowed,
   };
 }
 
 /** An address to listen on: `127.0.0.1:9464`; IPv6 in brackets, 0 for any free port. */
 export const listenAddress: ValueType<{ readonly host: string; readonly port: number }> = {
-  get schema() {
-    return z
+  createSchema: () =>
+    z
       .string()
       .trim()
       .regex(/^(?:[\w.-]+|\[[0-9a-f:.]+\]):\d{1,5}$/i)
@@ -160,15 +149,14 @@ export const listenAddress: ValueType<{ readonly host: string; readonly port: nu
         const at = text.lastIndexOf(":");
         return { host: text.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(text.slice(at + 1)) };
       })
-      .refine(({ port }) => port <= 65_535);
-  },
+      .refine(({ port }) => port <= 65_535),
   allowed: "an address and a port, as in 127.0.0.1:9464",
 };
 
 /** An http(s) address without credentials, query or fragment. Trailing slashes are removed, because paths are appended. */
 export const baseUrl: ValueType<string> = {
-  get schema() {
-    return z
+  createSchema: () =>
+    z
       .string()
       .trim()
       .pipe(z.url({ protocol: /^https?$/ }))
@@ -176,34 +164,31 @@ export const baseUrl: ValueType<string> = {
       .refine((address) => {
         const url = new URL(address);
         return url.username === "" && url.password === "" && !/[?#]/.test(address);
-      });
-  },
+      }),
   allowed: "an http or https address without credentials, query or fragment",
 };
 
 /** The base address of a service that receives a token: https, unless it is on this machine. */
 export const serviceUrl: ValueType<string> = {
-  get schema() {
-    return baseUrl.schema.refine((address) => {
+  createSchema: () =>
+    baseUrl.createSchema().refine((address) => {
       const { protocol, hostname } = new URL(address);
       return protocol === "https:" || isLoopback(hostname);
-    });
-  },
+    }),
   allowed: "an https address (http only on this machine) without credentials, query or fragment",
 };
 
 /** The address of a mail server, which may include credentials. */
 export const smtpUrl: ValueType<string> = {
-  get schema() {
-    return z
+  createSchema: () =>
+    z
       .string()
       .trim()
       .refine((address) => {
         if (!/^smtps?:\/\/[^/?#]+\/?$/.test(address) || !URL.canParse(address)) return false;
         const { hostname, username, password } = new URL(address);
         return hostname !== "" && [username, password].every(isDecodable);
-      });
-  },
+      }),
   allowed: "smtp://host:port or smtps://host:port, with user:password@ before the host if it asks for them",
 };
 
@@ -217,8 +202,8 @@ function isDecodable(text: string): boolean {
 
 /** `name@example.org`, or a name and that in angle brackets. */
 export const mailbox: ValueType<{ readonly name: string; readonly address: string }> = {
-  get schema() {
-    return z
+  createSchema: () =>
+    z
       .string()
       .trim()
       .transform((text) => {
@@ -233,8 +218,7 @@ export const mailbox: ValueType<{ readonly name: string; readonly address: strin
             .regex(/^[^\p{Cc}\p{Zl}\p{Zp}"]*$/u),
           address: z.email().max(254),
         }),
-      );
-  },
+      ),
   allowed: "an e-mail address, or a name followed by one in angle brackets",
 };
 
@@ -243,11 +227,10 @@ export const mailbox: ValueType<{ readonly name: string; readonly address: strin
  * machine.
  */
 export const issuerUrl: ValueType<string> = {
-  get schema() {
-    return z
+  createSchema: () =>
+    z
       .string()
       .trim()
-      .refine((address) => serviceUrl.schema.safeParse(address).success);
-  },
+      .refine((address) => serviceUrl.createSchema().safeParse(address).success),
   allowed: serviceUrl.allowed,
 };

@@ -35,9 +35,9 @@ export function createTokenLogs(
   const readers = [...(webhookReaders ?? [])].flatMap(([name, hashes]) =>
     hashes.map((sha256) => [realmOf(sha256.toLowerCase()), { log: createLog(name), webhooks: [name] }] as const),
   );
-  if (webhookReaders) return { byWebhook: byWebhook, byRealm: new Map(readers) };
+  if (webhookReaders) return { byWebhook, byRealm: new Map(readers) };
   const webhooks = [...webhookSecrets.keys()];
-  return { byWebhook: byWebhook, byRealm: new Map(own === undefined ? [] : [[own, { log: own, webhooks }]]) };
+  return { byWebhook, byRealm: new Map(own === undefined ? [] : [[own, { log: own, webhooks }]]) };
 }
 
 /**
