@@ -114,12 +114,15 @@ export function getAdapter(db: Db): EngineAdapter {
 
 type Select<Output> = SelectQueryBuilder<Database, string, Output>;
 
-/** Locks the selected rows until the transaction ends. `of` limits the lock to one table of a join. */
-export function forUpdate<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
-  return getAdapter(db).locksRows ? query.forUpdate(of) : query;
+/** Locks the selected rows until the transaction ends. */
+export function forUpdate<Output>(db: Db, query: Select<Output>): Select<Output> {
+  return getAdapter(db).locksRows ? query.forUpdate() : query;
 }
 
-/** Locks the selected rows, and skips rows that another transaction has locked. */
+/**
+ * Locks the selected rows, and skips rows that another transaction has locked. `of` limits the lock to one table of a
+ * join.
+ */
 export function skipLocked<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
   return getAdapter(db).locksRows ? query.forUpdate(of).skipLocked() : query;
 }

@@ -14,10 +14,12 @@ import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import type { Query } from "../../src/store/port.ts";
 import { createCodec } from "../../src/store/queries/codec.ts";
 import { type AnyQuery, type Sort, selectMatching, selectStep } from "../../src/store/queries/query.ts";
-import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { createSqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";
 
-const db = new Kysely<Database>({ dialect: new SqliteDialect({ path: ":memory:", role: "write", busyTimeoutMs: 0 }) });
+const db = new Kysely<Database>({
+  dialect: createSqliteDialect({ path: ":memory:", role: "write", busyTimeoutMs: 0 }),
+});
 
 beforeAll(async () => {
   await migrateDatabase({ transactExclusively: (work) => db.transaction().execute(work) });

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Database } from "../../src/store/database.ts";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import type { Store, Transaction } from "../../src/store/port.ts";
-import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { createSqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { createFactory } from "../support/data/seed-factory.ts";
 import { listAudit } from "../support/data/state.ts";
 import { benchOf, conformance } from "./conformance.ts";
@@ -251,7 +251,7 @@ describe("a tenant that changes much", () => {
 });
 
 function kysely(path: string): Kysely<Database> {
-  const db = new Kysely<Database>({ dialect: new SqliteDialect({ path, role: "write", busyTimeoutMs: 100 }) });
+  const db = new Kysely<Database>({ dialect: createSqliteDialect({ path, role: "write", busyTimeoutMs: 100 }) });
   onTestFinished(() => db.destroy());
   return db;
 }

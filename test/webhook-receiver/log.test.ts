@@ -11,7 +11,7 @@ import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { selectStep } from "../../src/store/queries/query.ts";
-import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { createSqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
 import { createEvent, type SentEvent } from "./event-sender.ts";
 
@@ -116,7 +116,7 @@ test("a list continues from its cursor while events are written", async () => {
 
 const database = async () => {
   const db = new Kysely<Database>({
-    dialect: new SqliteDialect({ path: ":memory:", role: "write", busyTimeoutMs: 0 }),
+    dialect: createSqliteDialect({ path: ":memory:", role: "write", busyTimeoutMs: 0 }),
   });
   onTestFinished(() => db.destroy());
   return db;
@@ -145,7 +145,7 @@ test("events from before the migration are found by submission", async () => {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const path = `${directory.path}/programme.db`;
-  const db = new Kysely<Database>({ dialect: new SqliteDialect({ path, role: "write", busyTimeoutMs: 0 }) });
+  const db = new Kysely<Database>({ dialect: createSqliteDialect({ path, role: "write", busyTimeoutMs: 0 }) });
   for (const { up } of [records, confirmations, webhooks]) await up(db);
   const events = Array.from({ length: 1_203 }, (_, index) =>
     index % 2

@@ -1,23 +1,19 @@
 import {
   type DatabaseConnection,
-  type DatabaseIntrospector,
   type DataTypeNode,
   type Dialect,
   type Driver,
   type Expression,
-  type Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type QueryCompiler,
   type RawBuilder,
   sql,
 } from "kysely";
 import type { Db } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
 import type { Stored } from "../queries/codec.ts";
-import { postgresCatalogue, type SchemaQueries, type StoredTable } from "../schema/schema-introspection.ts";
-import type { FullTextIndex } from "../search/full-text-index.ts";
+import { postgresCatalogue, type StoredTable } from "../schema/schema-introspection.ts";
 import { type PostgresSessionOptions, Session } from "./session.ts";
 import { textSearchIndex } from "./text-search-index.ts";
 
@@ -28,29 +24,14 @@ export interface PostgresOptions extends PostgresSessionOptions {
   readonly begin: string;
 }
 
-/** Kysely dialect for `pg`. */
-export class PostgresDialect implements Dialect {
-  readonly #options: PostgresOptions;
-
-  constructor(options: PostgresOptions) {
-    this.#options = options;
-  }
-
-  createDriver(): Driver {
-    return new PostgresDriver(this.#options);
-  }
-
-  createQueryCompiler(): QueryCompiler {
-    return new Compiler();
-  }
-
-  createAdapter(): EngineAdapter {
-    return new Adapter(this.#options.letters);
-  }
-
-  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return new PostgresIntrospector(db);
-  }
+/** Returns a Kysely dialect for `pg`. */
+export function createPostgresDialect(options: PostgresOptions): Dialect {
+  return {
+    createDriver: () => new PostgresDriver(options),
+    createQueryCompiler: () => new Compiler(),
+    createAdapter: (): EngineAdapter => new Adapter(options.letters),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  };
 }
 
 // Compares text by bytes, as SQLite does, so that lists and cursors have the same order with every database collation.
@@ -62,15 +43,14 @@ class Compiler extends PostgresQueryCompiler {
 }
 
 class Adapter extends PostgresAdapter implements EngineAdapter {
+  readonly locksRows = true;
+  readonly fullTextIndex = textSearchIndex;
+  readonly schemaQueries = postgresCatalogue;
   readonly #letters: string;
 
   constructor(letters: string) {
     super();
     this.#letters = letters;
-  }
-
-  get locksRows(): boolean {
-    return true;
   }
 
   async exists(db: Db, table: string): Promise<boolean> {
@@ -86,14 +66,6 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
 
   listValues(texts: readonly string[]): RawBuilder<{ value: string }> {
     return sql`json_array_elements_text(${JSON.stringify(texts)}::json)`;
-  }
-
-  get fullTextIndex(): FullTextIndex {
-    return textSearchIndex;
-  }
-
-  get schemaQueries(): SchemaQueries {
-    return postgresCatalogue;
   }
 
   async suspendReferences(db: Db): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import type { Database, Db, PreparedStatement } from "../database.ts";
 import { type Engine, getAdapter, type Transact } from "../engine.ts";
 import type { Stored } from "../queries/codec.ts";
 
-import { PostgresDialect } from "./dialect.ts";
+import { createPostgresDialect } from "./dialect.ts";
 import { findServers, type InspectionSettings } from "./inspect.ts";
 import { createOutage } from "./outage.ts";
 import { type OpenPool, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
@@ -45,7 +45,9 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
   const writes = open({ maxConnections: Math.floor(maxConnections / 2) });
   const reads = open({ maxConnections: Math.ceil(maxConnections / 2) });
   const createDatabase = ({ connect }: Pick<OpenPool, "connect">, begin: string, admits = guard) =>
-    new Kysely<Database>({ dialect: new PostgresDialect({ connect, guard: admits, begin, letters, names: !pooler }) });
+    new Kysely<Database>({
+      dialect: createPostgresDialect({ connect, guard: admits, begin, letters, names: !pooler }),
+    });
   const begin = formatBegin(busyTimeoutMs, statementTimeoutMs);
   const [write, read] = [createDatabase(writes, begin), createDatabase(reads, begin)];
   const transact = createTransact(write, busyTimeoutMs);

@@ -3,12 +3,9 @@ import { setImmediate as yieldToEvents } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type DatabaseIntrospector,
   type Dialect,
   type Driver,
   type Expression,
-  type Kysely,
-  type QueryCompiler,
   type QueryResult,
   type RawBuilder,
   SqliteAdapter,
@@ -16,14 +13,14 @@ import {
   SqliteQueryCompiler,
   sql,
 } from "kysely";
+import { LRUCache } from "lru-cache";
 import { problem } from "../../contract/errors.ts";
 import { type Db, type PreparedQuery, prepareQuery } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
 import type { Stored } from "../queries/codec.ts";
 import { retry } from "../retry.ts";
-import { type SchemaQueries, type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
-import type { FullTextIndex } from "../search/full-text-index.ts";
+import { type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
 import { fts5Index } from "./fts5-index.ts";
 
 export interface SqliteOptions {
@@ -39,36 +36,21 @@ export interface SqliteOptions {
   readonly onDiskFailure?: () => void;
 }
 
-/** Kysely dialect for Node's own SQLite, with one connection. */
-export class SqliteDialect implements Dialect {
-  readonly #options: SqliteOptions;
-
-  constructor(options: SqliteOptions) {
-    this.#options = options;
-  }
-
-  createDriver(): Driver {
-    return new SqliteDriver(this.#options);
-  }
-
-  createQueryCompiler(): QueryCompiler {
-    return new SqliteQueryCompiler();
-  }
-
-  createAdapter(): EngineAdapter {
-    return new Adapter();
-  }
-
-  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return new SqliteIntrospector(db);
-  }
+/** Returns a Kysely dialect for Node's own SQLite, with one connection. */
+export function createSqliteDialect(options: SqliteOptions): Dialect {
+  return {
+    createDriver: () => new SqliteDriver(options),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: (): EngineAdapter => new Adapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
 }
 
 // The driver below queues transactions itself, with a timeout.
 class Adapter extends SqliteAdapter implements EngineAdapter {
-  get locksRows(): boolean {
-    return false;
-  }
+  readonly locksRows = false;
+  readonly fullTextIndex = fts5Index;
+  readonly schemaQueries = sqliteCatalogue;
 
   async exists(db: Db, table: string): Promise<boolean> {
     const found = await sql`select 1 from sqlite_master where type = 'table' and name = ${table}`.execute(db);
@@ -82,14 +64,6 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
 
   listValues(texts: readonly string[]): RawBuilder<{ value: string }> {
     return sql`json_each(${JSON.stringify(texts)})`;
-  }
-
-  get fullTextIndex(): FullTextIndex {
-    return fts5Index;
-  }
-
-  get schemaQueries(): SchemaQueries {
-    return sqliteCatalogue;
   }
 
   /** Foreign key checks are a setting of the connection: see `unchecked`. */
@@ -196,7 +170,7 @@ interface Statement {
 
 class Session implements DatabaseConnection {
   readonly #db: DatabaseSync;
-  readonly #statements = new Map<string, Statement>();
+  readonly #statements = new LRUCache<string, Statement>({ max: maxStatements });
   /** Statements of prepared queries, whose number is bounded. */
   #preparedStatements = new WeakMap<object, Statement>();
   readonly #busyTimeoutMs: number;
@@ -205,7 +179,7 @@ class Session implements DatabaseConnection {
   #transactions = 0;
   #statementsInTurn = 0;
 
-  /** @param patienceMs - time that a statement outside a transaction waits for another process's transaction */
+  /** @param busyTimeoutMs - time that a statement outside a transaction waits for another process's transaction */
   constructor(db: DatabaseSync, busyTimeoutMs: number) {
     this.#db = db;
     this.#busyTimeoutMs = busyTimeoutMs;
@@ -300,16 +274,12 @@ class Session implements DatabaseConnection {
   }
 
   #prepare(sql: string): Statement {
-    const known = this.#statements.get(sql);
-    if (known) {
-      this.#statements.delete(sql);
-      this.#statements.set(sql, known);
-      return known;
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = prepareStatement(this.#db, sql);
+      this.#statements.set(sql, statement);
     }
-    const prepared = prepareStatement(this.#db, sql);
-    this.#statements.set(sql, prepared);
-    if (this.#statements.size > maxStatements) this.#statements.delete(this.#statements.keys().next().value as string);
-    return prepared;
+    return statement;
   }
 }
 

@@ -9,7 +9,7 @@ import type { DiskState } from "../port.ts";
 import { createTenantQueues } from "../tenant-queue.ts";
 import { prepareCommitSequence } from "../tenant-sequence.ts";
 import { createBatchWriter } from "./batch-writer.ts";
-import { SqliteDialect } from "./dialect.ts";
+import { createSqliteDialect } from "./dialect.ts";
 import { createRevisionReader } from "./revision.ts";
 
 export interface SqliteSettings {
@@ -43,7 +43,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const disk = createDiskCheck(path);
   const openSide = (role: "read" | "write") =>
     new Kysely<Database>({
-      dialect: new SqliteDialect({ path, role, busyTimeoutMs, unchecked, onDiskFailure: disk.recordFailure }),
+      dialect: createSqliteDialect({ path, role, busyTimeoutMs, unchecked, onDiskFailure: disk.recordFailure }),
     });
   const write = openSide("write");
   const read = inMemory ? write : openSide("read");
