@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Approval } from "../contract/access/approvals.ts";
 import { getUserScopes, type Role, type User } from "../contract/access/roles.ts";
 import { problem } from "../contract/errors.ts";
@@ -32,7 +33,16 @@ export function mayDecide(user: User, { scopes }: Approval): boolean {
 /** A call that an agent asks a person to approve. */
 export type ApprovalRequest = Pick<
   Approval,
-  "tool" | "caller" | "tokenId" | "clientName" | "callDigest" | "question" | "calls" | "scopes" | "choices"
+  | "tool"
+  | "caller"
+  | "tokenId"
+  | "clientName"
+  | "callDigest"
+  | "question"
+  | "calls"
+  | "longTexts"
+  | "scopes"
+  | "choices"
 >;
 
 /** The account of a signed-in person who may approve. */
@@ -121,7 +131,7 @@ async function storeRequest(
   const oldest = new Date(now.getTime() - approvalKeptDays * 86_400_000);
   // With a remote service, no worker deletes old rows.
   await store.deleteOldRows(businessId, "approvals", oldest.toISOString(), maxPendingOfCaller);
-  const { caller, tokenId, callDigest, question } = request;
+  const { caller, tokenId, callDigest, question, longTexts } = request;
   const change = {
     businessId,
     actorType: "token",
@@ -132,7 +142,9 @@ async function storeRequest(
   return withAudit(store, change, async (transaction) => {
     const pending = { ...createPendingFilter(clock), caller };
     const same = await transaction.find("approvals", { where: { ...pending, callDigest } }, { limit: 10 });
-    const repeated = same.find((approval) => approval.question === question);
+    const repeated = same.find(
+      (approval) => approval.question === question && isDeepStrictEqual(approval.longTexts, longTexts),
+    );
     if (repeated) return repeated;
     if ((await transaction.count("approvals", { where: pending })) >= maxPendingOfCaller)
       throw problem("rate_limited", { retryAfterSeconds: 600 });

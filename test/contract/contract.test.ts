@@ -183,7 +183,7 @@ describe("field annotations", () => {
     expect(pinned).toMatchInlineSnapshot(`
       {
         "applicants": "email name",
-        "approvals": "question calls decidedByName reason",
+        "approvals": "question calls longTexts decidedByName reason",
         "assignments": "reason conflictAttestation.statement",
         "emailSends": "recipientEmail subject body",
         "exports": "",

@@ -7,6 +7,15 @@ import { scopes } from "./scopes.ts";
 export const approvalChoices = ["showHidden", "except"] as const;
 export type ApprovalChoice = (typeof approvalChoices)[number];
 
+/** A text of which a question shows only the beginning. */
+export const LongText = z.object({
+  /** The position of its call in a batch; 0 for a single call. */
+  position: z.int(),
+  title: z.string(),
+  text: z.string(),
+});
+export type LongText = z.output<typeof LongText>;
+
 /** A confirmation that waits for a signed-in person. It expires at `expiresAt`, whatever its status. */
 export const Approval = z.object({
   approvalId: Id,
@@ -23,6 +32,7 @@ export const Approval = z.object({
   question: personal(z.string()),
   /** The calls of a batch that need an agreement, each with its preview. Empty for a single call. */
   calls: personal(z.array(z.object({ position: z.int(), tool: z.string(), text: z.string() }))),
+  longTexts: personal(z.array(LongText)),
   /** The scopes that a person needs to see the preview and to decide. */
   scopes: z.array(z.enum(scopes)),
   choices: z.array(z.enum(approvalChoices)),

@@ -90,21 +90,22 @@ function renderFacts({ approval, status, tokenName }: ApprovalPage) {
   </dl>`;
 }
 
-/** Renders all lines that the agent was shown, in groups. */
-function renderPreview({ question, calls, except }: Approval, isOpen: boolean, mistakes?: FormMistakes) {
+/** Renders all lines that the agent was shown, in groups, and the texts of which they show only the beginning. */
+function renderPreview({ question, calls, longTexts, except }: Approval, isOpen: boolean, mistakes?: FormMistakes) {
   const { heading, lines } = parseQuestion(question);
   if (calls.length === 0)
     return html`<section class="call">
       <h2>${renderQuotes(heading)}</h2>
-      ${renderQuestionLines(lines, true)}
+      ${renderQuestionLines(lines, true)}${renderLongTexts(longTexts)}
     </section>`;
+  const byPosition = Map.groupBy(longTexts, ({ position }) => position);
   const { state, mistake } = describeInput(formatCallId(calls), undefined, mistakes);
   return html`<fieldset>
       <legend>${renderQuotes(heading)}</legend>
       ${mistake}
       ${calls.map(({ position, text }, index) =>
         renderQuestionCall(
-          { position, ...parseQuestion(text) },
+          { position, ...parseQuestion(text), ending: renderLongTexts(byPosition.get(position)) },
           {
             isChosen: !except.includes(position),
             isDisabled: !isOpen,
@@ -114,6 +115,16 @@ function renderPreview({ question, calls, except }: Approval, isOpen: boolean, m
       )}
     </fieldset>
     ${renderQuestionLines(lines)}`;
+}
+
+function renderLongTexts(longTexts: Approval["longTexts"] = []) {
+  return longTexts.map(
+    ({ title, text }) =>
+      html`<details>
+        <summary>${title} (${text.length} characters)</summary>
+        <p class="long-text" dir="auto">${text}</p>
+      </details>`,
+  );
 }
 
 /** Returns the id of the first call's box, to which mistakes lead. */

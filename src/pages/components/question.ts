@@ -11,6 +11,8 @@ export interface QuestionPart {
 /** A call of a batch. */
 export interface QuestionCall extends QuestionPart {
   readonly position: number;
+  /** What follows its lines. */
+  readonly ending?: unknown;
 }
 
 export interface ParsedQuestion extends QuestionPart {
@@ -83,7 +85,7 @@ export interface CallChoice {
 }
 
 /** Renders a call of a batch, with the box that leaves it out. */
-export function renderQuestionCall({ position, heading, lines }: QuestionCall, choice: CallChoice) {
+export function renderQuestionCall({ position, heading, lines, ending = "" }: QuestionCall, choice: CallChoice) {
   const { isChosen, isDisabled, attributes = "" } = choice;
   return html`<section class="call">
     <h2>
@@ -100,7 +102,7 @@ export function renderQuestionCall({ position, heading, lines }: QuestionCall, c
         ${position}. ${renderQuotes(heading)}
       </label>
     </h2>
-    ${renderQuestionLines(lines, true)}
+    ${renderQuestionLines(lines, true)}${ending}
   </section>`;
 }
 

@@ -21,6 +21,7 @@ import * as approvalNotices from "./021_approval_notices.ts";
 import * as productTokens from "./022_product_tokens.ts";
 import * as auditActor from "./023_audit_actor.ts";
 import * as appLimits from "./024_app_limits.ts";
+import * as approvalTexts from "./025_approval_texts.ts";
 
 /** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
@@ -55,6 +56,7 @@ export const migrations: Migrations = {
   "022_product_tokens": productTokens,
   "023_audit_actor": auditActor,
   "024_app_limits": appLimits,
+  "025_approval_texts": approvalTexts,
 };
 
 export interface MigrationStatus {

@@ -1,8 +1,10 @@
+import type { LongText } from "../../contract/access/approvals.ts";
 import type { Scope } from "../../contract/access/scopes.ts";
 import { questionMarks } from "../../contract/definition/confirmation.ts";
 import { Problem, problem, validationProblem } from "../../contract/errors.ts";
 import type { Answer, ConsumedNonce, Failure } from "../../upstream/port.ts";
 import { createWritePreview, findWording, listApproverScopes, type WritePreview } from "../confirmation/confirm.ts";
+import type { Preview } from "../confirmation/preview.ts";
 import { formatCount } from "../confirmation/preview-text.ts";
 import { translateConfirmedCall } from "../fields/run-with-field-names.ts";
 import type { ToolSession } from "../session.ts";
@@ -12,12 +14,13 @@ import type { BatchCall } from "./batch-call.ts";
 
 /** Most characters of a question: more is not read by anybody. */
 const maxQuestionChars = 40_000;
+/** Most characters of the texts that a question shortens, which are stored with its approval. */
+const maxLongTextChars = 500_000;
 
 /** A call that needs an agreement, and what it would change. */
-interface PreviewedCall {
+interface PreviewedCall extends Preview {
   readonly position: number;
   readonly tool: string;
-  readonly text: string;
   readonly digest: string;
   readonly scopes: readonly Scope[];
 }
@@ -48,8 +51,9 @@ export async function planBatch(session: ToolSession, calls: readonly BatchCall[
     if (preview === undefined) continue;
     if (!preview.ok) refused.push(`${position} (${requireLasting(preview.problem).code})`);
     else {
-      const { text, dryRunResult } = preview;
-      previews.push({ position, tool, text, digest: dryRunResult.digest, scopes: listApproverScopes(write) });
+      const { text, longTexts, dryRunResult } = preview;
+      const { digest } = dryRunResult;
+      previews.push({ position, tool, text, longTexts, digest, scopes: listApproverScopes(write) });
     }
   }
   return { previews, refused };
@@ -80,8 +84,24 @@ export function createBatchQuestion(total: number, { previews, refused }: BatchP
     ...(others > 0 ? [`${questionMarks.sameBatch}${formatCount(others, "call")} without need of an agreement`] : []),
     ...(refused.length > 0 ? [`${questionMarks.refused}${refused.join(", ")}`] : []),
   ].join("\n");
-  if (text.length <= maxQuestionChars) return text;
-  const message = `The question would have ${text.length} characters. Split the batch`;
+  requireReadable(text.length, maxQuestionChars);
+  return text;
+}
+
+/**
+ * Lists the texts of which the question of a batch shows only the beginning.
+ * @throws Problem `validation_failed` if they would be too long to be stored
+ */
+export function listLongTexts({ previews }: BatchPlan): LongText[] {
+  const all = previews.flatMap(({ position, longTexts }) => longTexts.map((longText) => ({ position, ...longText })));
+  const chars = all.reduce((sum, { text }) => sum + text.length, 0);
+  requireReadable(chars, maxLongTextChars);
+  return all;
+}
+
+function requireReadable(chars: number, maxChars: number): void {
+  if (chars <= maxChars) return;
+  const message = `The question would have ${chars} characters. Split the batch`;
   throw validationProblem({ path: "calls", code: "too_big", message });
 }
 

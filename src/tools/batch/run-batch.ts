@@ -14,7 +14,7 @@ import type { ResolvedWrite } from "../writes/resolved-write.ts";
 import { type BatchArguments, parsePositions, readBatchArguments } from "./batch-arguments.ts";
 import { type BatchCall, prepareBatchCall } from "./batch-call.ts";
 import { type BatchRow, createBatchResult } from "./batch-result.ts";
-import { type BatchPlan, createBatchQuestion, performBatchWrite, planBatch } from "./confirm-batch.ts";
+import { type BatchPlan, createBatchQuestion, listLongTexts, performBatchWrite, planBatch } from "./confirm-batch.ts";
 
 /**
  * Answers `run_batch`: makes its calls one after the other, each as if it were made alone. All calls that need an
@@ -53,7 +53,9 @@ async function answerBatch(
       const text = unread + createBatchQuestion(calls.length, plan);
       const digests = new Map(plan.previews.map(({ position, digest }) => [position, digest]));
       const scopes = [...new Set(plan.previews.flatMap((preview) => preview.scopes))];
-      const draft = { text, fields: ["except"], calls: plan.previews.map(toAskedCall), scopes } as const;
+      const longTexts = listLongTexts(plan);
+      const asked = plan.previews.map(toAskedCall);
+      const draft = { text, longTexts, fields: ["except"], calls: asked, scopes } as const;
       const answered = await requestAgreement(session, context, confirmedCall, digests, draft, args);
       if (!isAgreement(answered)) return toAnsweredCall(answered);
       agreement = answered;

@@ -25,7 +25,7 @@ export function requestApproval(
   context: ToolContext,
   approvals: Approvals,
   call: ConfirmedCall,
-  { text, calls, fields, scopes }: QuestionText,
+  { text, calls, longTexts, fields, scopes }: QuestionText,
 ): Promise<Approval> {
   const { tool, caller, tenant, tokenId } = call;
   const request: ApprovalRequest = {
@@ -36,6 +36,7 @@ export function requestApproval(
     callDigest: createSigner(session.confirmation, call)("approval"),
     question: text,
     calls: [...calls],
+    longTexts: [...longTexts],
     scopes: [...scopes],
     choices: [...fields],
   };

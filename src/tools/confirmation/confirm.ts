@@ -16,7 +16,7 @@ import {
   selectConfirmation,
   verifyConfirmationToken,
 } from "./confirmation-token.ts";
-import { createPreview, isPseudonymizedExport } from "./preview.ts";
+import { createPreview, isPseudonymizedExport, type Preview } from "./preview.ts";
 import {
   canShowForm,
   createPendingQuestion,
@@ -166,7 +166,8 @@ async function askForConfirmation(
   if (!preview.ok) return preview;
   const { text, dryRunResult } = preview;
   const digests = new Map([[0, dryRunResult.digest]]);
-  const draft = { text, fields: listFields(dryRunResult), calls: [], scopes: listApproverScopes(write) };
+  const longTexts = preview.longTexts.map((longText) => ({ position: 0, ...longText }));
+  const draft = { text, longTexts, fields: listFields(dryRunResult), calls: [], scopes: listApproverScopes(write) };
   return requestAgreement(session, context, confirmedCall, digests, draft, given);
 }
 
@@ -178,10 +179,8 @@ export function listApproverScopes({ call, keptFields }: ResolvedWrite): Scope[]
   return [scope, ...further, ...sensitive];
 }
 
-export interface WritePreview {
+export interface WritePreview extends Preview {
   readonly ok: true;
-  /** The question to a human. */
-  readonly text: string;
   readonly dryRunResult: DryRunResult;
 }
 
@@ -194,7 +193,7 @@ export async function createWritePreview(
   const dryRunResult = await session.upstream.dryRun(write.call);
   if (!dryRunResult.ok) return dryRunResult;
   if (dryRunResult.changes.length === 0) return undefined;
-  return { ok: true, text: await createPreview(session, write, wording, dryRunResult), dryRunResult };
+  return { ok: true, ...(await createPreview(session, write, wording, dryRunResult)), dryRunResult };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { DryRunResult } from "../../upstream/port.ts";
 
 /** Most lines of one kind in a question; further ones are counted. */
-const maxLines = 12;
+export const maxLines = 12;
 const maxTitleChars = 80;
 
 /** Most characters of a message or a reason. */

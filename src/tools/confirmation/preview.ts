@@ -1,19 +1,36 @@
+import type { LongText } from "../../contract/access/approvals.ts";
 import { type Privacy, shouldHideContacts } from "../../contract/access/privacy.ts";
 import { lostReviews, questionMarks } from "../../contract/definition/confirmation.ts";
 import type { DryRunResult } from "../../upstream/port.ts";
+import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 import type { ToolSession } from "../session.ts";
 import { describePlannedConflicts } from "../writes/assignment-conflicts.ts";
 import type { ResolvedWrite } from "../writes/resolved-write.ts";
 import { describeFieldChanges } from "./field-changes.ts";
 import { toPlainLine } from "./plain-line.ts";
-import { formatCount, formatList, formatName, maxTextChars, quoteUntrusted, shortenLines } from "./preview-text.ts";
+import {
+  formatCount,
+  formatList,
+  formatName,
+  maxLines,
+  maxTextChars,
+  quoteUntrusted,
+  shortenLines,
+} from "./preview-text.ts";
 import { describeStateChanges, describeWayBack } from "./state-changes.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Change = DryRunResult["changes"][number];
 
+export interface Preview {
+  /** The question to a human. */
+  readonly text: string;
+  /** The texts of which the question shows only the beginning. */
+  readonly longTexts: readonly Omit<LongText, "position">[];
+}
+
 /**
- * Creates the text of a question for a human: what the call does, the reason given, its effects line by line, from the
+ * Creates the question to a human: what the call does, the reason given, its effects line by line, from the
  * records, and whether there is a way back. It contains no markup, whatever the records contain.
  */
 export async function createPreview(
@@ -21,8 +38,8 @@ export async function createPreview(
   { call, lines: selected }: ResolvedWrite,
   wording: string,
   dryRunResult: DryRunResult,
-): Promise<string> {
-  const preview = new Preview(dryRunResult);
+): Promise<Preview> {
+  const preview = new PreviewBuilder(dryRunResult);
   const { settings } = session;
   const { operation, input } = call;
   const { reason } = input;
@@ -45,10 +62,10 @@ export async function createPreview(
     ...preview.exports(settings.privacy),
     ...describeWayBack(call.operation, dryRunResult),
   ];
-  return lines.map(toPlainLine).join("\n");
+  return { text: lines.map(toPlainLine).join("\n"), longTexts: preview.longTexts() };
 }
 
-class Preview {
+class PreviewBuilder {
   readonly #dryRunResult: DryRunResult;
 
   constructor(dryRunResult: DryRunResult) {
@@ -154,12 +171,31 @@ class Preview {
     const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
     const suppressed = mails.filter(({ status }) => status === "suppressed").length;
     const skipped = this.#listSkipped("recipient");
-    const sent = mails.filter(({ status }) => status !== "suppressed");
-    const groups = Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`);
     return [
-      ...[...groups.values()].flatMap((mails) => this.#mailing(mails)),
+      ...this.#mailings().flatMap((mails) => this.#mailing(mails)),
       ...(suppressed > 0 ? [`${formatCount(suppressed, "e-mail")} suppressed: not sent`] : []),
       ...(skipped.length > 0 ? [`${formatCount(skipped.length, "recipient")} left out`] : []),
+    ];
+  }
+
+  /** Returns the e-mails that are sent, in groups with the same message. */
+  #mailings(): Row[][] {
+    const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
+    const sent = mails.filter(({ status }) => status !== "suppressed");
+    return [...Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`).values()];
+  }
+
+  longTexts(): Preview["longTexts"] {
+    return [
+      ...this.#mailings().flatMap((mails) => {
+        const { recipientKind, body } = mails[0] ?? {};
+        const named = this.#nameRecipients(mails);
+        return [
+          ...selectLongText(`The whole message to ${recipientKind}s`, body),
+          ...(named.length > maxLines ? [{ title: `All ${recipientKind}s by name`, text: named.join("\n") }] : []),
+        ];
+      }),
+      ...this.#of("feedbacks").flatMap(({ id, after }) => selectLongText(`The whole feedback ${id}`, after?.["body"])),
     ];
   }
 
@@ -172,7 +208,7 @@ class Preview {
   /** Describes one message and its recipients. */
   #mailing(mails: readonly Row[]): string[] {
     const { recipientKind, subject, body, template } = mails[0] ?? {};
-    const named = mails.map((mail) => this.#recipient(mail)).filter((recipient) => recipient !== undefined);
+    const named = this.#nameRecipients(mails);
     const unnamed = mails.length - named.length;
     const inOwnWords = subject === undefined;
     const form = inOwnWords
@@ -185,6 +221,10 @@ class Preview {
       ...(unnamed > 0 ? [`${named.length > 0 ? "And to" : "To"} ${unnamed} whose names the token may not read`] : []),
       ...(body ? [`It ${inOwnWords ? "contains" : "begins"}: ${quoteUntrusted(body, maxTextChars)}`] : []),
     ];
+  }
+
+  #nameRecipients(mails: readonly Row[]): string[] {
+    return mails.map((mail) => this.#recipient(mail)).filter((recipient) => recipient !== undefined);
   }
 
   /** Returns a recipient's name, or the id that the caller gave. A reviewer's address may be hidden from the caller. */
@@ -231,6 +271,11 @@ class Preview {
   #named(id: unknown): string {
     return formatName(this.#dryRunResult, id);
   }
+}
+
+/** Returns a text with its title if a question shows only its beginning. */
+function selectLongText(title: string, text: unknown): Preview["longTexts"] {
+  return typeof text === "string" && text.length > maxTextChars ? [{ title, text: sanitizeText(text) }] : [];
 }
 
 function listRefs(row: Row | undefined): Row[] {

@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test } from "vitest";
+import { openAs } from "../identity/browser-session.ts";
+import { clients, readConfirmation, readError, type ToolClient } from "../support/clients/clients.ts";
+import { openTestServer } from "../support/servers/test-server.ts";
+
+const ending = "Yours,\n  the jury & <b>board</b>\u200b";
+const body = `Dear all,\n\n${"The jury has met. ".repeat(60)}\n\n${ending}`;
+const shownEnding = "Yours,\n  the jury &amp; &lt;b&gt;board&lt;/b&gt;<";
+
+async function openSetup() {
+  const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "human" });
+  onTestFinished(close);
+  const { programId } = await server.seed.program();
+  const people = Array.from({ length: 14 }, (_, index) => ({
+    name: `Applicant ${index}`,
+    email: `someone-${index}@example.org`,
+  }));
+  for (const person of people) await server.seed.applicant({ ...person, programIds: [programId] });
+  const applicantEmails = people.map(({ email }) => email);
+  const write = (text: string) => ({ programId, applicants: { applicantEmails, subject: "News", body: text } });
+  const agent = (await clients["2026-07-28 over HTTP"]?.(server, await server.token())) as ToolClient;
+  const person = await openAs(server, { role: "staff" });
+  const ask = async (tool: string, args: Record<string, unknown>) => {
+    const result = await agent.call(tool, args);
+    const { url } = readConfirmation(result) as ReturnType<typeof readConfirmation> & { url: string };
+    return { answer: JSON.stringify(result), path: new URL(url).pathname };
+  };
+  return { agent, person, ask, write };
+}
+
+test("a person reads the whole message and all recipients before approving, and the agent's question stays short", async () => {
+  const { person, ask, write } = await openSetup();
+  const { answer, path } = await ask("send_bulk_email", write(body));
+  expect(answer).not.toContain("Yours,");
+  expect(answer).not.toContain("Applicant 13");
+  const { text } = await person.open(path);
+  expect(text).toContain("<summary>The whole message to applicants (");
+  expect(text).toContain(shownEnding);
+  expect(text).toContain("“Applicant 13” (someone-13@example.org)");
+  expect(text).not.toContain("<b>board");
+
+  // The beginning is the same, so only the whole text shows that this is another message.
+  const changed = await ask("send_bulk_email", write(body.replace("the jury &", "the chair &")));
+  expect(changed.path).not.toBe(path);
+  expect((await person.open(changed.path)).text).toContain("the chair &amp;");
+
+  await person.submit(path, { decision: "approve" });
+  expect((await person.open(path)).text).toContain(shownEnding);
+});
+
+test("a short message has no second text", async () => {
+  const { person, ask, write } = await openSetup();
+  const { programId, applicants } = write("Dear all");
+  const few = { programId, applicants: { ...applicants, applicantEmails: applicants.applicantEmails.slice(0, 2) } };
+  const { path } = await ask("send_bulk_email", few);
+  expect((await person.open(path)).text).not.toContain("<details");
+});
+
+test("in a batch, each call has its own message, and one that would be too long for a person is refused", async () => {
+  const { agent, person, ask, write } = await openSetup();
+  const calls = ["first", "second"].map((word) => ({
+    tool: "send_bulk_email",
+    arguments: write(`${body} The ${word} end.`),
+  }));
+  const { path } = await ask("run_batch", { calls });
+  const [, first = "", second = ""] = (await person.open(path)).text.split('<section class="call">');
+  expect(first).toContain("The first end.");
+  expect(first).not.toContain("The second end.");
+  expect(second).toContain("The second end.");
+
+  const call = { tool: "send_bulk_email", arguments: write("x".repeat(50_000)) };
+  const refused = await agent.call("run_batch", { calls: Array.from({ length: 11 }, () => call) });
+  expect(readError(refused)).toMatchObject({ code: "validation_failed" });
+  expect(JSON.stringify(refused)).toContain("Split the batch");
+});
