@@ -99,6 +99,15 @@ export const reassign_assignment = operation({
   errors: ["not_found", "version_conflict", "invalid_state_transition", "round_inactive", "program_archived"],
 });
 
+const outcomeChanges = [
+  "created.assignmentId",
+  "created.submissionId",
+  "created.reviewerId",
+  "created.version",
+  "skipped",
+  "truncated",
+] as const;
+
 export const auto_assign_reviewers = operation({
   summary: "Assign reviewers to a round's submissions by the programme's rules",
   description:
@@ -115,14 +124,7 @@ export const auto_assign_reviewers = operation({
     excludePriorRoundReviewers: z.boolean().optional(),
   }),
   data: AssignmentOutcome,
-  changes: [
-    "created.assignmentId",
-    "created.submissionId",
-    "created.reviewerId",
-    "created.version",
-    "skipped",
-    "truncated",
-  ],
+  changes: outcomeChanges,
   audit: "assignment.created",
   confirm: ({ roundId }) => `Assign reviewers in round ${roundId} by the rules`,
   errors: ["not_found", "round_inactive", "program_archived"],
@@ -148,14 +150,7 @@ export const bulk_assign_reviewers = operation({
       .optional(),
   }),
   data: AssignmentOutcome,
-  changes: [
-    "created.assignmentId",
-    "created.submissionId",
-    "created.reviewerId",
-    "created.version",
-    "skipped",
-    "truncated",
-  ],
+  changes: outcomeChanges,
   audit: "assignment.created",
   confirm: ({ roundId }) => `Assign reviewers in round ${roundId}`,
   errors: ["not_found", "round_inactive", "program_archived", "invalid_state_transition"],

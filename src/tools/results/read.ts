@@ -94,8 +94,7 @@ async function readWhole(
   const { data, notes } = isSummary
     ? await loadScoreStatistics(session, call, answer.data as ReviewsSummary)
     : { data: filter ? (answer.data as readonly Row[]).filter(filter.matches) : answer.data, notes: [] };
-  if (view.load) await view.load(toRows(data));
-  const fitted = fitData(operation, { ...answer, data }, view, session.settings.resultBytes);
+  const fitted = await fitData(operation, { ...answer, data }, view, session.settings.resultBytes);
   const gaps = isWorkflowName(operation) ? createGapNotes(answer.data as Gaps) : createBoundNotes(call, answer.data);
   return { ...fitted, notes: [...notes, ...gaps, ...fitted.notes] };
 }
@@ -108,7 +107,6 @@ export async function showAnswer(
   paths: readonly string[] | undefined,
 ): Promise<ToolData> {
   const view = createView(session, call, paths, false);
-  if (view.load) await view.load(toRows(answer.data));
   return fitData(call.operation, answer, view, session.settings.resultBytes);
 }
 
@@ -146,17 +144,14 @@ function createGapNotes({ omitted = [], truncated = [], incomplete = [] }: Gaps)
   ];
 }
 
-function toRows(data: unknown): readonly Row[] {
-  return (Array.isArray(data) ? data : [data]) as readonly Row[];
-}
-
-/** Returns data as the view shows them, truncated to fit. Call its `load` before. */
-function fitData(
+/** Returns data as the view shows them, truncated to fit. */
+async function fitData(
   name: CallName,
   { data, replayed }: Pick<Success, "data" | "replayed">,
   view: RowView,
   maxBytes: number,
-): ToolData {
+): Promise<ToolData> {
+  if (view.load) await view.load((Array.isArray(data) ? data : [data]) as readonly Row[]);
   const replayNotes = replayed ? ["This is the result of an earlier identical call. Nothing was applied again."] : [];
   if (Array.isArray(data)) {
     const { rows, notes } = fitRows(name, data.map(view.toVisibleRow), maxBytes);

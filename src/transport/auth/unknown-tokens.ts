@@ -22,9 +22,9 @@ export interface UnknownTokens {
   learn(request: IncomingMessage, token: string | undefined, isValid: boolean): void;
 }
 
-export function createUnknownTokens(perMinute = maxUnknownPerMinute): UnknownTokens {
+export function createUnknownTokens(): UnknownTokens {
   const known = new LRUCache<string, true>({ max: maxKnown });
-  const counter = createMinuteCounter(perMinute, maxAddresses);
+  const counter = createMinuteCounter(maxUnknownPerMinute, maxAddresses);
   return {
     check({ socket }, token) {
       if (token !== undefined && known.has(computeSecretFingerprint(token))) return;
