@@ -119,7 +119,7 @@ const workflowCalls = getWorkflowLimits({ ...placeDefaults, database: ":memory:"
 const sections: Readonly<Record<string, readonly Row[]>> = {
   "People who sign in": [
     [
-      `Attempts to sign in to one account within ${time(attemptWindowMinutes * 60_000)}, whether or not it exists`,
+      `Failed attempts to sign in to one account within ${time(attemptWindowMinutes * 60_000)}, whether or not it exists`,
       count(maxAttempts.account),
       "429; passkeys keep working",
     ],

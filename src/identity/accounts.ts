@@ -140,18 +140,20 @@ function createAccountContext({
     },
 
     async attempt(request, email, work) {
-      const subjects = [
-        ["address", request.address],
-        ["account", email.trim().toLowerCase()],
-      ] as const;
-      for (const [kind, subject] of subjects) {
-        const retryAfterSeconds = await attempts.count(kind, subject);
-        if (retryAfterSeconds === undefined) continue;
+      const refuse = (retryAfterSeconds: number) => {
         // The answer does not wait, because its time would show whether the account exists.
         void recordRefusal(email).catch((error) => options.log.error({ err: error }, "A refusal was not audited"));
-        return { ok: false, retryAfterSeconds };
-      }
-      return toAttempt(await work());
+        return { ok: false, retryAfterSeconds } as const;
+      };
+      // Successes count too: each stores a session.
+      const wait = await attempts.count("address", request.address);
+      if (wait !== undefined) return refuse(wait);
+      // It counts before the password is compared, so that attempts at the same time do not exceed the limit.
+      const begun = await attempts.begin("account", email.trim().toLowerCase());
+      if (begun.retryAfterSeconds !== undefined) return refuse(begun.retryAfterSeconds);
+      const attempt = toAttempt(await work());
+      if (attempt.ok) await begun.forget();
+      return attempt;
     },
   };
 

@@ -10,21 +10,35 @@ export type AttemptKind = keyof typeof maxAttempts;
 export interface AttemptLimiter {
   /** Counts an attempt. Returns the seconds to wait if there were too many, whether or not the account exists. */
   count(kind: AttemptKind, subject: string): Promise<number | undefined>;
+  /** Counts an attempt like `count`, until it succeeds. */
+  begin(kind: AttemptKind, subject: string): Promise<BegunAttempt>;
 }
 
+export type BegunAttempt =
+  | { readonly retryAfterSeconds: number }
+  | {
+      readonly retryAfterSeconds?: undefined;
+      /** Removes the attempt from the count. */
+      forget(): Promise<void>;
+    };
+
 export function createAttemptLimiter(store: Pick<Store, "leasePermits">, clock: Clock): AttemptLimiter {
-  return {
-    async count(kind, subject) {
-      const nowMs = clock.now().getTime();
-      const { lease, retryAtMs } = await store.leasePermits({
-        tokenId: `${signInAttemptPrefix}${kind}:${hashSha256Hex(subject)}`,
-        limit: maxAttempts[kind],
-        windowMs: attemptWindowMinutes * 60_000,
-        chunk: 1,
-        leaseMs: 0,
-        nowMs,
-      });
-      return lease ? undefined : Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000));
-    },
-  };
+  async function begin(kind: AttemptKind, subject: string): Promise<BegunAttempt> {
+    const nowMs = clock.now().getTime();
+    const request = {
+      tokenId: `${signInAttemptPrefix}${kind}:${hashSha256Hex(subject)}`,
+      limit: maxAttempts[kind],
+      windowMs: attemptWindowMinutes * 60_000,
+      leaseMs: 0,
+      nowMs,
+    };
+    const { lease, retryAtMs } = await store.leasePermits({ ...request, chunk: 1 });
+    if (!lease) return { retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)) };
+    return {
+      async forget() {
+        await store.leasePermits({ ...request, chunk: 0, settle: { leaseId: lease.leaseId, usedAtMs: [] } });
+      },
+    };
+  }
+  return { begin, count: async (kind, subject) => (await begin(kind, subject)).retryAfterSeconds };
 }

@@ -73,6 +73,25 @@ describe("signing in", () => {
     expect(await users.sweep(server.clock.now().toISOString(), 100)).toBeGreaterThan(0);
   });
 
+  test("is not limited by successes, which do not make failures forgotten either", async ({ server }) => {
+    await openAs(server);
+    const signIn = async (given: string) =>
+      (await new BrowserSession(server).submit("/sign-in", { email: "olga@example.org", password: given })).status;
+    for (let made = 0; made < maxAttempts.account - 1; made++) expect(await signIn("wrong password!")).toBe(401);
+    for (let made = 0; made < maxAttempts.account + 1; made++) expect(await signIn(password)).toBe(303);
+    expect(await signIn("wrong password!")).toBe(401);
+    expect(await signIn(password)).toBe(429);
+  });
+
+  test("is limited for guesses that are made at the same time", async ({ server }) => {
+    await openAs(server);
+    const guess = async () =>
+      (await new BrowserSession(server).submit("/sign-in", { email: "olga@example.org", password: "wrong password!" }))
+        .status;
+    const answers = await Promise.all(Array.from({ length: maxAttempts.account + 5 }, guess));
+    expect(answers.filter((status) => status === 401)).toHaveLength(maxAttempts.account);
+  });
+
   test.for([
     "//evil.example",
     "https://evil.example/",

@@ -22,7 +22,13 @@ async function requestApproval({ app, clock, businessId }: TestServer, given: Pa
     clientName: "Client",
     callDigest,
   };
-  const shown = { question: "Eliminate the submission of Ada Adams?", calls: [], scopes: [], choices: [] };
+  const shown = {
+    question: "Eliminate the submission of Ada Adams?",
+    calls: [],
+    longTexts: [],
+    scopes: [],
+    choices: [],
+  };
   await approvals.request(businessId, { ...approvalRequest, ...shown, ...given });
 }
 
