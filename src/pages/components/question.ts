@@ -11,7 +11,7 @@ export interface QuestionPart {
 /** A call of a batch. */
 export interface QuestionCall extends QuestionPart {
   readonly position: number;
-  /** What follows its lines. */
+  /** Shown after its lines. */
   readonly ending?: unknown;
 }
 
