@@ -119,6 +119,35 @@ describe.each(["embedded", "remote"] as const)("through a service that is %s", (
     const refused = await agent.call("list_audit_entries", { from: "yesterday" });
     expect(readError(refused)).toMatchObject({ code: "validation_failed" });
   });
+
+  test("an empty list has a note if its action or event type is unknown", async () => {
+    const { server, agent } = await openFixture(through);
+    const listNotes = async (name: string, args: Row) => {
+      const result = await agent.call(name, args);
+      expect(readRows(result)).toEqual([]);
+      return (result.structuredContent as { notes?: readonly string[] }).notes ?? [];
+    };
+    expect(await listNotes("list_audit_entries", { action: "submission.eliminatd" })).toEqual([
+      expect.stringContaining(
+        "action: “submission.eliminatd” is not the audit action of a tool. Did you mean submission.eliminated? Known are, for example: submission.",
+      ),
+    ]);
+    expect(await listNotes("list_audit_entries", { action: "eliminate_submission" })).toEqual([
+      expect.stringContaining("Did you mean submission.eliminated?"),
+    ]);
+    expect(await listNotes("list_audit_entries", { action: "submission.x" })).toEqual([
+      expect.stringMatching(/Known are, for example: (submission\.\w+, )+submission\.\w+\.$/),
+    ]);
+    expect(await listNotes("list_audit_entries", { action: "submission.eliminated" })).toEqual([]);
+    if (through === "embedded") {
+      expect(await listNotes("list_events", { type: "payment.faild" })).toEqual([
+        "type: “payment.faild” is not a known event type. Did you mean payment.failed? Known are, for example: payment.succeeded, payment.failed, payment.waived.",
+      ]);
+      expect(await listNotes("list_events", { type: "payment.failed" })).toEqual([]);
+    }
+    const rest = await (await server.as("REST")).call("list_audit_entries", { action: "submission.eliminatd" });
+    expect(rest).not.toHaveProperty("notes");
+  });
 });
 
 test("a scan ends at its bound, says so, and goes on from there", async () => {

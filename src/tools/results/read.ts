@@ -12,6 +12,7 @@ import type { RowFilter } from "../filters/row-filters.ts";
 import { createScan } from "../filters/scan.ts";
 import type { ToolSession } from "../session.ts";
 import { formatPaths } from "./brief.ts";
+import { listEmptyListNotes } from "./empty-list-notes.ts";
 import { getRecordSchema, listRequiredFields } from "./field-selection.ts";
 import { readPages } from "./pages.ts";
 import { loadScoreStatistics } from "./reviews-summary.ts";
@@ -77,7 +78,9 @@ async function readList(
   if (!pages.ok) return pages;
   const { rows, page, notes, total } = pages;
   const fitted = fitRows(call.operation, rows, maxBytes);
-  return { ok: true, data: fitted.rows, page, notes: [...view.listNotes(), ...notes, ...fitted.notes], total };
+  const emptyNotes = rows.length === 0 ? listEmptyListNotes(call) : [];
+  const allNotes = [...view.listNotes(), ...notes, ...emptyNotes, ...fitted.notes];
+  return { ok: true, data: fitted.rows, page, notes: allNotes, total };
 }
 
 /** Answers a read without pages. */
