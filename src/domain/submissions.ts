@@ -1,4 +1,4 @@
-import { type Issue, problem } from "../contract/errors.ts";
+import { type Issue, type Problem, problem } from "../contract/errors.ts";
 import type { OperationName } from "../contract/index.ts";
 import type { Program, Track } from "../contract/programs.ts";
 import { type Submission, SubmissionState } from "../contract/submissions.ts";
@@ -172,7 +172,7 @@ export function checkDeadline({ deadline }: Submission, now: string): void {
 /**
  * Checks that an application can be submitted: required fields are present, values are valid, and the fee is paid or
  * waived. Values of archived fields are not checked.
- * @throws Problem `incomplete_application` with ids of fields, and "payment", in `missing`
+ * @throws Problem `incomplete_application` with ids of fields, and "payment", in `missing`, and labels in the message
  */
 export function checkComplete(
   submission: Submission,
@@ -186,5 +186,22 @@ export function checkComplete(
   const missing = listMissingRequired(fields, submission.fields);
   if (computeFee(program, track) && !isSettled(submission.paymentStatus)) missing.push("payment");
   if (missing.length === 0 && issues.length === 0) return;
-  throw problem("incomplete_application", { missing, ...(issues.length > 0 ? { issues } : {}) });
+  throw createIncompleteProblem(fields, missing, issues);
+}
+
+/** Most missing fields that a message names. */
+const maxNamed = 20;
+
+/** Creates an `incomplete_application`, whose message has the labels of the missing fields as people see them. */
+export function createIncompleteProblem(
+  fields: readonly Pick<FieldDefinition, "fieldId" | "label">[],
+  missing: readonly string[],
+  issues: readonly Issue[] = [],
+): Problem {
+  const labels = new Map(fields.map(({ fieldId, label }) => [fieldId, `“${label}” (${fieldId})`]));
+  const names = missing.slice(0, maxNamed).map((id) => labels.get(id) ?? id);
+  const rest = missing.length > maxNamed ? [`${missing.length - maxNamed} more`] : [];
+  const message =
+    missing.length > 0 ? `The application is not complete. Missing: ${[...names, ...rest].join(", ")}.` : undefined;
+  return problem("incomplete_application", { missing, ...(issues.length > 0 ? { issues } : {}) }, message);
 }

@@ -1,7 +1,8 @@
 import { limits } from "../../contract/access/limits.ts";
-import { problem, validationProblem } from "../../contract/errors.ts";
+import { validationProblem } from "../../contract/errors.ts";
 import { listMissingRequired } from "../../domain/fields.ts";
 import { pickKeys } from "../../domain/patch.ts";
+import { createIncompleteProblem } from "../../domain/submissions.ts";
 import { checkSupplementTransition } from "../../domain/supplements.ts";
 import type { PortalActionHandler } from "../../store/handler-context.ts";
 import { findForm, loadForm } from "../forms.ts";
@@ -58,7 +59,7 @@ export const submit_supplement: PortalActionHandler<"submit_supplement"> = {
     });
     const form = await loadForm(context.store, saved.schemaId);
     const missing = listMissingRequired(form.fields, saved.fields);
-    if (missing.length > 0) throw problem("incomplete_application", { missing });
+    if (missing.length > 0) throw createIncompleteProblem(form.fields, missing);
     return saved;
   },
 };

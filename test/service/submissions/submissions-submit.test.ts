@@ -126,6 +126,12 @@ describe.each(surfaces)("submitting over %s", (surface) => {
     }
   });
 
+  test("is refused with the labels of what is missing", async ({ server }) => {
+    const { submissionId, version } = await draft(server, { ...fee, submission: { fields: {} } });
+    const submitting = (await server.as(surface)).submit_submission({ submissionId, version });
+    await expect(submitting).rejects.toThrow(`Missing: “title” (${title}), payment.`);
+  });
+
   test("validates against the version of the form with which the submission was created", async ({ server }) => {
     const chair = await server.as(surface);
     const { submissionId, schemaId } = await draft(server);
