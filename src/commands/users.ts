@@ -146,6 +146,11 @@ async function passLink(
     printJson(isMailed ? { ...user, mailed: true } : { ...user, mailed: false, link });
     return;
   }
+  if (config.publicUrl === undefined) {
+    note(
+      `The link is for a server at ${new URL(link).origin}. If yours has another address, set PROGRAMME_PUBLIC_URL and use user link.`,
+    );
+  }
   if (isMailed) return print(`The link was mailed to ${user.email}. It works once, for three days.\n`);
   if (mails) note(`The mail server did not accept the message to ${user.email}: pass the link on yourself.`);
   print(`${link}\n`);

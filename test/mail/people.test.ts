@@ -156,13 +156,25 @@ test("user invite and user link mail the link, and print it on demand or if mail
   const environment = { PROGRAMME_SMTP_URL: mailServer.url, PROGRAMME_MAIL_FROM: mailFrom };
   const run = (...args: string[]) => home.run(["user", ...args, "--database", home.database], environment);
   const mailed = await run("invite", "olga@example.org", "--role", "owner");
-  expect(mailed).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining("was mailed to olga@example.org") });
+  expect(mailed).toEqual({
+    code: 0,
+    stderr: expect.stringMatching(/^The link is for a server at http:\/\/localhost:3000\. .*PROGRAMME_PUBLIC_URL.*\n$/),
+    stdout: expect.stringContaining("was mailed to olga@example.org"),
+  });
   expect(mailed.stdout).not.toContain("/join/");
   expect(mailServer.accepted).toMatchObject([{ to: ["olga@example.org"] }]);
   expect(mailServer.accepted[0]?.raw).toContain("http://localhost:3000/join/");
   expect(JSON.parse((await run("link", "olga@example.org", "--json")).stdout)).not.toHaveProperty("link");
   const printed = await run("link", "olga@example.org", "--print");
   expect([printed.stdout, mailServer.accepted.length]).toEqual([expect.stringContaining("/join/"), 2]);
+  expect(printed.stderr).toContain("server at http://localhost:3000");
+  const configured = { ...environment, PROGRAMME_PUBLIC_URL: "https://calls.example.org" };
+  const named = await home.run(
+    ["user", "link", "olga@example.org", "--print", "--database", home.database],
+    configured,
+  );
+  expect(named.stdout).toMatch(/^https:\/\/calls\.example\.org\/join\//);
+  expect(named.stderr).not.toContain("server at");
   mailServer.behaviour.rcpt = () => "550 5.1.1 No such mailbox";
   const failed = await run("link", "olga@example.org");
   expect([failed.code, failed.stdout]).toEqual([0, expect.stringMatching(/\/join\//)]);
