@@ -77,5 +77,18 @@ test("a person follows the link of a question, signs in, leaves out a call of a 
     code: "confirmation_declined",
     details: { reason: "Wait for the board" },
   });
+
+  const { programId } = await server.seed.program();
+  const applicantEmails = Array.from({ length: 14 }, (_, index) => `applicant-${index}@example.org`);
+  for (const email of applicantEmails) await server.seed.applicant({ email, programIds: [programId] });
+  const body = `Dear all,\n\n${"The jury has met and read everything. ".repeat(20)}\n\nYours, the jury`;
+  const applicants = { applicantEmails, subject: "News", body };
+  const mailing = readConfirmation(await agent.call("send_bulk_email", { programId, applicants })) as typeof question;
+  await page.goto(`${origin}${new URL(String(mailing.url)).pathname}`);
+  await page.getByText("The whole message to applicants").focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Yours, the jury").waitFor();
+  await expectAccessible(page);
+  await takeScreenshots(page, "approval-message");
   await page.context().close();
 });
