@@ -4,7 +4,7 @@ import { clients, readConfirmation, readError, type ToolClient } from "../suppor
 import { openTestServer } from "../support/servers/test-server.ts";
 
 const ending = "Yours,\n  the jury & <b>board</b>\u200b";
-const body = `Dear all,\n\n${"The jury has met. ".repeat(60)}\n\n${ending}`;
+const body = `Dear all,\n\n${"The jury has met. ".repeat(40)}\n\n${ending}`;
 const shownEnding = "Yours,\n  the jury &amp; &lt;b&gt;board&lt;/b&gt;<";
 
 async function openSetup() {
@@ -34,8 +34,9 @@ test("a person reads the whole message and all recipients before approving, and 
   expect(answer).not.toContain("Yours,");
   expect(answer).not.toContain("Applicant 13");
   const { text } = await person.open(path);
-  expect(text).toContain("<summary>The whole message to applicants (");
+  expect(text).toContain("<summary>The whole message to applicants<");
   expect(text).toContain(shownEnding);
+  expect(text).toContain("<summary>All 14 applicants by name<");
   expect(text).toContain("“Applicant 13” (someone-13@example.org)");
   expect(text).not.toContain("<b>board");
 
@@ -46,6 +47,19 @@ test("a person reads the whole message and all recipients before approving, and 
 
   await person.submit(path, { decision: "approve" });
   expect((await person.open(path)).text).toContain(shownEnding);
+});
+
+test("a person reads the whole new value of a long field", async () => {
+  const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "human" });
+  onTestFinished(close);
+  const { programId, version } = await server.seed.program({ lifecycleStatus: "completed" });
+  const agent = (await clients["2026-07-28 over HTTP"]?.(server, await server.token())) as ToolClient;
+  const person = await openAs(server, { role: "staff" });
+  const change = { programId, version, description: body, lifecycleStatus: "archived" };
+  const { url } = readConfirmation(await agent.call("update_program", change)) as { url?: string };
+  const { text } = await person.open(new URL(String(url)).pathname);
+  expect(text).toContain("<summary>The whole new value of description</summary>");
+  expect(text).toContain(shownEnding);
 });
 
 test("a short message has no second text", async () => {

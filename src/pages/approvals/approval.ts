@@ -121,7 +121,7 @@ function renderLongTexts(longTexts: Approval["longTexts"] = []) {
   return longTexts.map(
     ({ title, text }) =>
       html`<details>
-        <summary>${title} (${text.length} characters)</summary>
+        <summary>${title}</summary>
         <p class="long-text" dir="auto">${text}</p>
       </details>`,
   );

@@ -3,7 +3,7 @@ import { type CallName, type OperationName, operations } from "../../contract/in
 import { isObject } from "../../lib/is-object.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import type { ToolSession } from "../session.ts";
-import { maxTextChars, quoteUntrusted, shortenLines } from "./preview-text.ts";
+import { maxTextChars, quoteUntrusted, selectLongText, shortenLines, type TitledText } from "./preview-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -33,6 +33,16 @@ export async function describeFieldChanges(
   const answer = await upstream.call({ ...head, operation: read, input: idInput });
   const before = answer.ok ? (answer.data as Row) : undefined;
   return shortenLines(given.flatMap(([name, value]) => listChanges(name, before?.[name], value, before === undefined)));
+}
+
+/** Lists the values that an update sets and of which the question shows only the beginning. */
+export function listLongValues({ operation, input }: UpstreamCall): TitledText[] {
+  return reads[operation] === undefined ? [] : listLongValuesAt("", input);
+}
+
+function listLongValuesAt(path: string, value: unknown): TitledText[] {
+  if (!isObject(value)) return selectLongText(`The whole new value of ${path}`, value);
+  return Object.entries(value).flatMap(([name, inner]) => listLongValuesAt(path ? `${path} › ${name}` : name, inner));
 }
 
 function listChanges(path: string, before: unknown, after: unknown, isHidden: boolean): string[] {

@@ -1,4 +1,6 @@
+import type { LongText } from "../../contract/access/approvals.ts";
 import type { DryRunResult } from "../../upstream/port.ts";
+import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 
 /** Most lines of one kind in a question; further ones are counted. */
 export const maxLines = 12;
@@ -16,6 +18,13 @@ export function quoteUntrusted(value: unknown, maxChars = maxTitleChars): string
     .trim();
   // A truncated text must not end with half of a surrogate pair.
   return `“${text.length > maxChars ? `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "")}…` : text}”`;
+}
+
+export type TitledText = Omit<LongText, "position">;
+
+/** Returns a text with its title if a question shows only its beginning. */
+export function selectLongText(title: string, text: unknown): TitledText[] {
+  return typeof text === "string" && text.length > maxTextChars ? [{ title, text: sanitizeText(text) }] : [];
 }
 
 export function formatCount(count: number, noun: string): string {

@@ -1,12 +1,10 @@
-import type { LongText } from "../../contract/access/approvals.ts";
 import { type Privacy, shouldHideContacts } from "../../contract/access/privacy.ts";
 import { lostReviews, questionMarks } from "../../contract/definition/confirmation.ts";
 import type { DryRunResult } from "../../upstream/port.ts";
-import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 import type { ToolSession } from "../session.ts";
 import { describePlannedConflicts } from "../writes/assignment-conflicts.ts";
 import type { ResolvedWrite } from "../writes/resolved-write.ts";
-import { describeFieldChanges } from "./field-changes.ts";
+import { describeFieldChanges, listLongValues } from "./field-changes.ts";
 import { toPlainLine } from "./plain-line.ts";
 import {
   formatCount,
@@ -15,7 +13,9 @@ import {
   maxLines,
   maxTextChars,
   quoteUntrusted,
+  selectLongText,
   shortenLines,
+  type TitledText,
 } from "./preview-text.ts";
 import { describeStateChanges, describeWayBack } from "./state-changes.ts";
 
@@ -26,7 +26,7 @@ export interface Preview {
   /** The question to a human. */
   readonly text: string;
   /** The texts of which the question shows only the beginning. */
-  readonly longTexts: readonly Omit<LongText, "position">[];
+  readonly longTexts: readonly TitledText[];
 }
 
 /**
@@ -62,7 +62,7 @@ export async function createPreview(
     ...preview.exports(settings.privacy),
     ...describeWayBack(call.operation, dryRunResult),
   ];
-  return { text: lines.map(toPlainLine).join("\n"), longTexts: preview.longTexts() };
+  return { text: lines.map(toPlainLine).join("\n"), longTexts: [...preview.longTexts(), ...listLongValues(call)] };
 }
 
 class PreviewBuilder {
@@ -185,14 +185,16 @@ class PreviewBuilder {
     return [...Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`).values()];
   }
 
-  longTexts(): Preview["longTexts"] {
+  longTexts(): TitledText[] {
     return [
       ...this.#mailings().flatMap((mails) => {
         const { recipientKind, body } = mails[0] ?? {};
         const named = this.#nameRecipients(mails);
         return [
           ...selectLongText(`The whole message to ${recipientKind}s`, body),
-          ...(named.length > maxLines ? [{ title: `All ${recipientKind}s by name`, text: named.join("\n") }] : []),
+          ...(named.length > maxLines
+            ? [{ title: `All ${named.length} ${recipientKind}s by name`, text: named.join("\n") }]
+            : []),
         ];
       }),
       ...this.#of("feedbacks").flatMap(({ id, after }) => selectLongText(`The whole feedback ${id}`, after?.["body"])),
@@ -271,11 +273,6 @@ class PreviewBuilder {
   #named(id: unknown): string {
     return formatName(this.#dryRunResult, id);
   }
-}
-
-/** Returns a text with its title if a question shows only its beginning. */
-function selectLongText(title: string, text: unknown): Preview["longTexts"] {
-  return typeof text === "string" && text.length > maxTextChars ? [{ title, text: sanitizeText(text) }] : [];
 }
 
 function listRefs(row: Row | undefined): Row[] {
