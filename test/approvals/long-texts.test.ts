@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openAs } from "../identity/browser-session.ts";
 import { clients, readConfirmation, readError, type ToolClient } from "../support/clients/clients.ts";
-import { openTestServer } from "../support/servers/test-server.ts";
+import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 
 const ending = "Yours,\n  the jury & <b>board</b>\u200b";
 const body = `Dear all,\n\n${"The jury has met. ".repeat(40)}\n\n${ending}`;
@@ -10,26 +10,29 @@ const shownEnding = "Yours,\n  the jury &amp; &lt;b&gt;board&lt;/b&gt;<";
 async function openSetup() {
   const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "human" });
   onTestFinished(close);
-  const { programId } = await server.seed.program();
-  const people = Array.from({ length: 14 }, (_, index) => ({
-    name: `Applicant ${index}`,
-    email: `someone-${index}@example.org`,
-  }));
-  for (const person of people) await server.seed.applicant({ ...person, programIds: [programId] });
-  const applicantEmails = people.map(({ email }) => email);
-  const write = (text: string) => ({ programId, applicants: { applicantEmails, subject: "News", body: text } });
   const agent = (await clients["2026-07-28 over HTTP"]?.(server, await server.token())) as ToolClient;
   const person = await openAs(server, { role: "staff" });
   const ask = async (tool: string, args: Record<string, unknown>) => {
     const result = await agent.call(tool, args);
-    const { url } = readConfirmation(result) as ReturnType<typeof readConfirmation> & { url: string };
-    return { answer: JSON.stringify(result), path: new URL(url).pathname };
+    const { url } = readConfirmation(result) as { url?: string };
+    return { answer: JSON.stringify(result), path: new URL(String(url)).pathname };
   };
-  return { agent, person, ask, write };
+  return { server, agent, person, ask };
+}
+
+/** Seeds applicants of a programme. Returns a function that creates a message to all of them. */
+async function seedApplicants(server: TestServer) {
+  const { programId } = await server.seed.program();
+  const applicantEmails = Array.from({ length: 14 }, (_, index) => `someone-${index}@example.org`);
+  for (const [index, email] of applicantEmails.entries()) {
+    await server.seed.applicant({ name: `Applicant ${index}`, email, programIds: [programId] });
+  }
+  return (text: string) => ({ programId, applicants: { applicantEmails, subject: "News", body: text } });
 }
 
 test("a person reads the whole message and all recipients before approving, and the agent's question stays short", async () => {
-  const { person, ask, write } = await openSetup();
+  const { server, person, ask } = await openSetup();
+  const write = await seedApplicants(server);
   const { answer, path } = await ask("send_bulk_email", write(body));
   expect(answer).not.toContain("Yours,");
   expect(answer).not.toContain("Applicant 13");
@@ -49,21 +52,23 @@ test("a person reads the whole message and all recipients before approving, and 
   expect((await person.open(path)).text).toContain(shownEnding);
 });
 
-test("a person reads the whole new value of a long field", async () => {
-  const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "human" });
-  onTestFinished(close);
+test("a person reads the whole new value of a field and the whole reason of a call", async () => {
+  const { server, person, ask } = await openSetup();
   const { programId, version } = await server.seed.program({ lifecycleStatus: "completed" });
-  const agent = (await clients["2026-07-28 over HTTP"]?.(server, await server.token())) as ToolClient;
-  const person = await openAs(server, { role: "staff" });
-  const change = { programId, version, description: body, lifecycleStatus: "archived" };
-  const { url } = readConfirmation(await agent.call("update_program", change)) as { url?: string };
-  const { text } = await person.open(new URL(String(url)).pathname);
-  expect(text).toContain("<summary>The whole new value of description</summary>");
-  expect(text).toContain(shownEnding);
+  const { submissionId, version: submissionVersion } = await server.seed.submission({ state: "IN_REVIEW" });
+  for (const [name, tool, args] of [
+    ["description", "update_program", { programId, version, description: body, lifecycleStatus: "archived" }],
+    ["reason", "eliminate_submission", { submissionId, version: submissionVersion, reason: body }],
+  ] as const) {
+    const { text } = await person.open((await ask(tool, args)).path);
+    expect(text).toContain(`<summary>The whole value of ${name}</summary>`);
+    expect(text).toContain(shownEnding);
+  }
 });
 
 test("a short message has no second text", async () => {
-  const { person, ask, write } = await openSetup();
+  const { server, person, ask } = await openSetup();
+  const write = await seedApplicants(server);
   const { programId, applicants } = write("Dear all");
   const few = { programId, applicants: { ...applicants, applicantEmails: applicants.applicantEmails.slice(0, 2) } };
   const { path } = await ask("send_bulk_email", few);
@@ -71,7 +76,8 @@ test("a short message has no second text", async () => {
 });
 
 test("in a batch, each call has its own message, and one that would be too long for a person is refused", async () => {
-  const { agent, person, ask, write } = await openSetup();
+  const { server, agent, person, ask } = await openSetup();
+  const write = await seedApplicants(server);
   const calls = ["first", "second"].map((word) => ({
     tool: "send_bulk_email",
     arguments: write(`${body} The ${word} end.`),

@@ -35,13 +35,13 @@ export async function describeFieldChanges(
   return shortenLines(given.flatMap(([name, value]) => listChanges(name, before?.[name], value, before === undefined)));
 }
 
-/** Lists the values that an update sets and of which the question shows only the beginning. */
+/** Lists the reason of a call and the values that an update sets, if the question shows only their beginning. */
 export function listLongValues({ operation, input }: UpstreamCall): TitledText[] {
-  return reads[operation] === undefined ? [] : listLongValuesAt("", input);
+  return listLongValuesAt("", reads[operation] === undefined ? { reason: input["reason"] } : input);
 }
 
 function listLongValuesAt(path: string, value: unknown): TitledText[] {
-  if (!isObject(value)) return selectLongText(`The whole new value of ${path}`, value);
+  if (!isObject(value)) return selectLongText(`The whole value of ${path}`, value);
   return Object.entries(value).flatMap(([name, inner]) => listLongValuesAt(path ? `${path} › ${name}` : name, inner));
 }
 
