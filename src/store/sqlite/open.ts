@@ -9,7 +9,7 @@ import type { DiskState } from "../port.ts";
 import { createTenantQueues } from "../tenant-queue.ts";
 import { prepareCommitSequence } from "../tenant-sequence.ts";
 import { createBatchWriter } from "./batch-writer.ts";
-import { createSqliteDialect } from "./dialect.ts";
+import { createSqliteDialect, createWriteDialects } from "./dialect.ts";
 import { createRevisionReader } from "./revision.ts";
 
 export interface SqliteSettings {
@@ -41,15 +41,14 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const path = inMemory ? database : resolve(database);
   if (!inMemory) create(path);
   const disk = createDiskCheck(path);
-  const openSide = (role: "read" | "write") =>
-    new Kysely<Database>({
-      dialect: createSqliteDialect({ path, role, busyTimeoutMs, unchecked, onDiskFailure: disk.recordFailure }),
-    });
-  const write = openSide("write");
-  const read = inMemory ? write : openSide("read");
+  const options = { path, busyTimeoutMs, unchecked, onDiskFailure: disk.recordFailure };
+  const dialects = createWriteDialects(options);
+  const write = new Kysely<Database>({ dialect: dialects.write });
+  const openReader = () => new Kysely<Database>({ dialect: createSqliteDialect({ ...options, role: "read" }) });
+  const read = inMemory ? write : openReader();
   const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
   const transact = createTransact(write);
-  const transactRelaxed = createRelaxedTransact(write);
+  const transactRelaxed = createTransact(new Kysely<Database>({ dialect: dialects.relaxed }));
   const takeCommitNumber = prepareCommitSequence(write);
   const runInTurn = createTenantQueues(busyTimeoutMs);
   async function close() {
@@ -76,7 +75,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     async snapshot(work) {
       if (inMemory) return transact(work);
       // Opened for this snapshot: on a shared connection, other readers would see old rows.
-      const own = openSide("read");
+      const own = openReader();
       try {
         return await own.connection().execute(async (db) => {
           await sql`begin`.execute(db);
@@ -128,22 +127,6 @@ function createTransact(write: Db): Transact {
         return await work(db);
       } finally {
         release();
-      }
-    });
-}
-
-/**
- * Commits without waiting for the disk, which would stop all requests of the process. The next other commit has the
- * disk confirm these too. A power failure before it loses them; a crash of the process does not.
- */
-function createRelaxedTransact(write: Db): Transact {
-  return (work) =>
-    write.connection().execute(async (db) => {
-      await sql`pragma synchronous = normal`.execute(db);
-      try {
-        return await createTransact(db)(work);
-      } finally {
-        await sql`pragma synchronous = full`.execute(db);
       }
     });
 }

@@ -1,0 +1,46 @@
+import { open } from "node:fs/promises";
+import type { DatabaseSync } from "node:sqlite";
+
+/** The file to which SQLite writes commits before they reach the database. */
+export interface WriteAheadLog {
+  /**
+   * Resolves when the disk has all commits so far. Waits on a thread of the system, so that no other request waits. A
+   * commit whose wait fails is visible, and may or may not survive a power failure.
+   * @throws the error of the system, or of SQLite
+   */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the log of a connection with `synchronous = NORMAL`, in which SQLite itself waits for the disk only before it
+ * moves commits from the log to the database (https://sqlite.org/pragma.html#pragma_synchronous).
+ * @throws the error of the system, or of SQLite
+ */
+export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog> {
+  // SQLite creates the file with the first read, and keeps it while a connection is open.
+  db.exec("SELECT 1 FROM sqlite_master LIMIT 1");
+  // The name as SQLite has resolved it: a path may be a symbolic link.
+  const file = await open(`${db.location()}-wal`, "r+");
+  let hasFailed = false;
+  return {
+    async sync() {
+      try {
+        // A system can forget what it has failed to write, and then report success. The database gets all commits anew.
+        if (hasFailed) moveCommits(db);
+        else await file.datasync();
+        hasFailed = false;
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    },
+    close: () => file.close(),
+  };
+}
+
+/** Moves all commits from the log to the database, and waits for the disk. */
+function moveCommits(db: DatabaseSync): void {
+  const moved = db.prepare("PRAGMA wal_checkpoint(FULL)").get() as Record<"busy" | "log" | "checkpointed", number>;
+  if (moved.busy !== 0 || moved.checkpointed < moved.log) throw new Error("The log could not be moved to the database");
+}

@@ -1,0 +1,116 @@
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { sql } from "kysely";
+import { expect, type MockInstance, onTestFinished, test, vi } from "vitest";
+import type { Db } from "../../src/store/database.ts";
+import { openSqlite } from "../../src/store/sqlite/open.ts";
+
+async function openEngine() {
+  const folder = mkdtempSync(join(tmpdir(), "programme-log-"));
+  const path = join(folder, "test.db");
+  const engine = await openSqlite({ database: path, busyTimeoutMs: 5_000 });
+  onTestFinished(async () => {
+    await engine.close();
+    rmSync(folder, { recursive: true });
+  });
+  await engine.transact((db) => sql`create table notes (text text)`.execute(db));
+  return { engine, path };
+}
+
+const write = (text: string) => (db: Db) => sql`insert into notes values (${text})`.execute(db);
+
+async function listNotes(db: Db): Promise<string[]> {
+  return (await sql<{ text: string }>`select text from notes`.execute(db)).rows.map(({ text }) => text);
+}
+
+/** Replaces the wait for the disk. */
+async function spyOnDisk(): Promise<MockInstance<FileHandle["datasync"]>> {
+  const handle = await open("/dev/null");
+  const spy = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, "datasync");
+  onTestFinished(() => spy.mockRestore());
+  await handle.close();
+  return spy;
+}
+
+const diskError = () => Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
+
+test("a commit of SQLite waits until the disk has it, and reads do not wait", async () => {
+  const { engine } = await openEngine();
+  const disk = await spyOnDisk();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  disk.mockReturnValueOnce(promise);
+  let isConfirmed = false;
+  const commit = engine.transact(write("one")).then(() => {
+    isConfirmed = true;
+  });
+  await vi.waitFor(() => expect(disk).toHaveBeenCalledTimes(1));
+  expect(await listNotes(engine.read)).toEqual(["one"]);
+  expect(isConfirmed).toBe(false);
+  resolve();
+  await commit;
+});
+
+test("a statement outside a transaction waits for the disk too", async () => {
+  const { engine } = await openEngine();
+  const disk = await spyOnDisk();
+  await write("one")(engine.write);
+  expect(disk).toHaveBeenCalledTimes(1);
+});
+
+test("a relaxed commit and a transaction that is rolled back do not wait for the disk", async () => {
+  const { engine } = await openEngine();
+  const disk = await spyOnDisk();
+  await engine.transactRelaxed(write("one"));
+  const failing = engine.transact(async (db) => {
+    await write("two")(db);
+    throw new Error("The work fails");
+  });
+  await expect(failing).rejects.toThrow("The work fails");
+  expect(disk).not.toHaveBeenCalled();
+  expect(await listNotes(engine.read)).toEqual(["one"]);
+});
+
+test("after the disk has failed a commit, the next one has all commits moved to the database", async () => {
+  const { engine, path } = await openEngine();
+  const disk = await spyOnDisk();
+  disk.mockRejectedValueOnce(diskError());
+  await expect(engine.transact(write("unsure"))).rejects.toMatchObject({
+    code: "unavailable",
+    message: "The database's disk fails.",
+    details: { retryAfterSeconds: 60 },
+  });
+  expect(await engine.checkDisk?.()).toBe("failing");
+  await engine.transact(write("sure"));
+  expect(disk).toHaveBeenCalledTimes(1);
+  const copy = `${path}-copy`;
+  copyFileSync(path, copy);
+  const database = new DatabaseSync(copy);
+  expect(database.prepare("select text from notes").all()).toEqual([{ text: "unsure" }, { text: "sure" }]);
+  database.close();
+  await engine.transact(write("again"));
+  expect(disk).toHaveBeenCalledTimes(2);
+});
+
+test("while the database cannot take the commits of a failed disk, changes are refused and reads go on", async () => {
+  const { engine } = await openEngine();
+  const disk = await spyOnDisk();
+  disk.mockRejectedValueOnce(diskError());
+  await expect(engine.transact(write("one"))).rejects.toMatchObject({ code: "unavailable" });
+  const held = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const reading = engine.snapshot(async (db) => {
+    await listNotes(db);
+    begun.resolve();
+    await held.promise;
+  });
+  await begun.promise;
+  await expect(engine.transact(write("two"))).rejects.toMatchObject({ code: "unavailable" });
+  expect(await listNotes(engine.read)).toEqual(["one", "two"]);
+  held.resolve();
+  await reading;
+  await engine.transact(write("three"));
+  expect(await listNotes(engine.read)).toEqual(["one", "two", "three"]);
+});
