@@ -46,7 +46,7 @@ export const descriptions: Readonly<Record<string, Description>> = {
   "fsync-fails": {
     title: "`fsync` fails (SQLite)",
     describe: () =>
-      "For 5 seconds, the disk does not confirm writes (`EIO`). They are refused and rolled back, reads go on.",
+      "For 5 seconds, the disk does not confirm writes (`EIO`). They are refused, reads go on. A refused change may have been made: a repetition with the same idempotency key gives its result.",
     advice: "Check the disk before you trust it again: a disk that fails once often fails again.",
   },
   "write-fails": {
@@ -57,7 +57,7 @@ export const descriptions: Readonly<Record<string, Description>> = {
   "fsync-fails-then-killed": {
     title: "`fsync` fails, then the process is killed",
     describe: () =>
-      "As above, and the process is killed while the disk fails. The next process reads what was confirmed.",
+      "As above, and the process is killed while the disk fails. The next process reads what was confirmed, and perhaps what was not.",
     advice: "Start it again.",
   },
   "postgres-restart": {

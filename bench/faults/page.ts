@@ -68,7 +68,7 @@ ${renderCommit(ordered)}
 
 ## Limits of these runs
 
-- A killed process is not a power failure: what the kernel has taken is still written. SQLite runs with \`synchronous=FULL\`, PostgreSQL with its defaults, so that acknowledged changes survive a power failure too, as far as the disk keeps its promises.
+- A killed process is not a power failure: what the kernel has taken is still written. A change is acknowledged when the disk has it: SQLite writes its log, and the program waits for the disk on another thread; PostgreSQL runs with its defaults. Therefore acknowledged changes survive a power failure too, as far as the disk keeps its promises.
 - A killed process loses audit entries of reads of its last 0.4 seconds, and a power failure those since the last change too. Changes have theirs in their transaction.
 - Webhooks arrive at least once. A receiver that answers after the process was killed gets the event again, with the same id.
 - The jumps of the clock are made with \`libfaketime\`, and failures of the disk with \`strace\`.

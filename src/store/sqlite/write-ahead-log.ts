@@ -26,7 +26,7 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
   return {
     async sync() {
       try {
-        // A system can forget what it has failed to write, and then report success. The database gets all commits anew.
+        // A system can forget what it has failed to write, and then report success. The database gets all commits once more.
         if (hasFailed) moveCommits(db);
         else await file.datasync();
         hasFailed = false;
