@@ -53,6 +53,21 @@ test("a commit of SQLite waits until the disk has it, and reads do not wait", as
   await commit;
 });
 
+test("commits that come while the disk is busy share one wait", async () => {
+  const { engine } = await openEngine();
+  const disk = await spyOnDisk();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  disk.mockReturnValueOnce(promise);
+  const first = engine.transact(write("first"));
+  await vi.waitFor(() => expect(disk).toHaveBeenCalledTimes(1));
+  const others = Promise.all(["a", "b", "c"].map((text) => engine.transact(write(text))));
+  await vi.waitFor(async () => expect(await listNotes(engine.read)).toEqual(["first", "a", "b", "c"]));
+  expect(disk).toHaveBeenCalledTimes(1);
+  resolve();
+  await Promise.all([first, others]);
+  expect(disk).toHaveBeenCalledTimes(2);
+});
+
 test("a statement outside a transaction waits for the disk too", async () => {
   const { engine } = await openEngine();
   const disk = await spyOnDisk();

@@ -22,13 +22,26 @@ export function createSqliteDialect(options: SqliteOptions): Dialect {
   return createDialect(new SqliteDriver(options));
 }
 
-/**
- * Returns two dialects with one connection for writes. Commits of `write` wait until the disk has them. Commits of
- * `relaxed` do not: a power failure may lose them until a commit of `write` follows, a crash of the process does not.
- */
-export function createWriteDialects(options: Omit<SqliteOptions, "role">): Record<"write" | "relaxed", Dialect> {
+/** Two dialects with one connection for writes. */
+export interface WriteDialects {
+  /** Its commits wait until the disk has them. */
+  readonly write: Dialect;
+  /** Its commits do not wait: a crash of the process does not lose them, a power failure may. */
+  readonly relaxed: Dialect;
+  /**
+   * Resolves when the disk has all commits so far.
+   * @throws Problem `unavailable`
+   */
+  confirm(): Promise<void>;
+}
+
+export function createWriteDialects(options: Omit<SqliteOptions, "role">): WriteDialects {
   const driver = new SqliteDriver({ ...options, role: "write" });
-  return { write: createDialect(driver), relaxed: createDialect(createRelaxedDriver(driver)) };
+  return {
+    write: createDialect(driver),
+    relaxed: createDialect(createRelaxedDriver(driver)),
+    confirm: () => driver.confirm(),
+  };
 }
 
 function createDialect(driver: Driver): Dialect {
@@ -94,8 +107,7 @@ function createRelaxedDriver(driver: SqliteDriver): Driver {
     commitTransaction: () => driver.commitRelaxed(),
     rollbackTransaction: () => driver.rollbackTransaction(),
     releaseConnection: () => driver.releaseConnection(),
-    // The connection belongs to the other driver.
-    destroy: async () => undefined,
+    destroy: () => driver.destroy(),
   };
 }
 
@@ -128,7 +140,7 @@ class SqliteDriver implements Driver {
 
   async commitTransaction(): Promise<void> {
     await this.commitRelaxed();
-    await this.#open().confirm();
+    await this.#open().log?.sync();
   }
 
   /** Commits, and does not wait for the disk. */
@@ -138,6 +150,17 @@ class SqliteDriver implements Driver {
     } catch (error) {
       if (isDiskFailure(error)) this.#options.onDiskFailure?.();
       throw error;
+    }
+  }
+
+  async confirm(): Promise<void> {
+    const { log } = this.#open();
+    if (!log?.hasFailed()) return log?.sync();
+    await this.#mutex?.acquire();
+    try {
+      await log.sync();
+    } finally {
+      this.#mutex?.release();
     }
   }
 

@@ -47,14 +47,22 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const openReader = () => new Kysely<Database>({ dialect: createSqliteDialect({ ...options, role: "read" }) });
   const read = inMemory ? write : openReader();
   const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
-  const transact = createTransact(write);
-  const transactRelaxed = createTransact(new Kysely<Database>({ dialect: dialects.relaxed }));
+  const relaxed = new Kysely<Database>({ dialect: dialects.relaxed });
+  const transactRelaxed = createTransact(relaxed);
+  /** Returns the result of a transaction when the disk has it. Others may commit meanwhile. */
+  async function confirm<R>(committing: Promise<R>): Promise<R> {
+    const result = await committing;
+    await dialects.confirm();
+    return result;
+  }
+  const transact: Transact = (work) => confirm(transactRelaxed(work));
   const takeCommitNumber = prepareCommitSequence(write);
   const runInTurn = createTenantQueues(busyTimeoutMs);
   async function close() {
     await batches?.close();
     await read.destroy();
-    await write.destroy();
+    // Both: an instance closes the connection only if it has used it.
+    await Promise.all([write.destroy(), relaxed.destroy()]);
   }
   try {
     if (!inMemory) await holdConnection(read);
@@ -69,7 +77,9 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     transact,
     transactRelaxed,
     transactSerially: (businessId, work) =>
-      runInTurn(businessId, () => transact(async (db) => work(db, await takeCommitNumber(db, businessId)))),
+      confirm(
+        runInTurn(businessId, () => transactRelaxed(async (db) => work(db, await takeCommitNumber(db, businessId)))),
+      ),
     // A write transaction already excludes all others.
     transactExclusively: transact,
     async snapshot(work) {

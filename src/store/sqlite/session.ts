@@ -48,7 +48,7 @@ export async function openSession({ path, role, unchecked = false, busyTimeoutMs
 async function openLog(db: DatabaseSync, onDiskFailure = () => {}): Promise<WriteAheadLog> {
   const log = await openWriteAheadLog(db);
   return {
-    close: log.close,
+    ...log,
     sync: () =>
       log.sync().catch((error: unknown) => {
         onDiskFailure();
@@ -68,25 +68,23 @@ interface Statement {
 
 /** A connection, with its cached statements. */
 export class Session implements DatabaseConnection {
+  /** Absent if SQLite waits for the disk itself, or nothing is written. */
+  readonly log: WriteAheadLog | undefined;
   readonly #db: DatabaseSync;
   readonly #statements = new LRUCache<string, Statement>({ max: maxStatements });
   /** Statements of prepared queries, whose number is bounded. */
   #preparedStatements = new WeakMap<object, Statement>();
   readonly #busyTimeoutMs: number;
-  readonly #log: WriteAheadLog | undefined;
   #begun = false;
   /** Identifies the transaction. */
   #transactions = 0;
   #statementsInTurn = 0;
 
-  /**
-   * @param busyTimeoutMs - time that a statement outside a transaction waits for another process's transaction
-   * @param log - absent if SQLite waits for the disk itself, or nothing is written
-   */
+  /** @param busyTimeoutMs - time that a statement outside a transaction waits for another process's transaction */
   constructor(db: DatabaseSync, busyTimeoutMs: number, log: WriteAheadLog | undefined) {
     this.#db = db;
     this.#busyTimeoutMs = busyTimeoutMs;
-    this.#log = log;
+    this.log = log;
   }
 
   begin(): void {
@@ -106,11 +104,6 @@ export class Session implements DatabaseConnection {
       throw translateError(error);
     }
     this.#begun = false;
-  }
-
-  /** Resolves when the disk has all commits. */
-  async confirm(): Promise<void> {
-    await this.#log?.sync();
   }
 
   /**
@@ -137,7 +130,7 @@ export class Session implements DatabaseConnection {
       result = await retryWhileBusy(this.#busyTimeoutMs, () => this.#run<R>(query));
     }
     // A statement outside a transaction is a transaction of its own.
-    if (this.#log && !this.#begun) await this.#log.sync();
+    if (this.log && !this.#begun) await this.log.sync();
     return result;
   }
 
@@ -151,7 +144,7 @@ export class Session implements DatabaseConnection {
     this.#statements.clear();
     this.#preparedStatements = new WeakMap();
     this.#db.close();
-    await this.#log?.close();
+    await this.log?.close();
   }
 
   #run<R>(query: CompiledQuery | PreparedQuery): QueryResult<R> {

@@ -4,11 +4,14 @@ import type { DatabaseSync } from "node:sqlite";
 /** The file to which SQLite writes commits before they reach the database. */
 export interface WriteAheadLog {
   /**
-   * Resolves when the disk has all commits so far. Waits on a thread of the system, so that no other request waits. A
-   * commit whose wait fails is visible, and may or may not survive a power failure.
+   * Resolves when the disk has all commits so far. Waits on a thread of the system, so that no other request waits.
+   * Commits that come during a wait share the next one. A commit whose wait fails is visible, and may or may not
+   * survive a power failure.
    * @throws the error of the system, or of SQLite
    */
   sync(): Promise<void>;
+  /** Returns true after a wait that failed. The next one needs the connection without an open transaction. */
+  hasFailed(): boolean;
   close(): Promise<void>;
 }
 
@@ -23,19 +26,45 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
   // The name as SQLite has resolved it: a path may be a symbolic link.
   const file = await open(`${db.location()}-wal`, "r+");
   let hasFailed = false;
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  async function syncNow(): Promise<void> {
+    try {
+      // A system can forget what it has failed to write, and then report success. The database gets all commits once more.
+      if (hasFailed) moveCommits(db);
+      else await file.datasync();
+      hasFailed = false;
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    } finally {
+      running = undefined;
+    }
+  }
+
+  async function syncAfter(earlier: Promise<void>): Promise<void> {
+    await earlier.catch(() => undefined);
+    next = undefined;
+    running = syncNow();
+    await running;
+  }
+
   return {
-    async sync() {
-      try {
-        // A system can forget what it has failed to write, and then report success. The database gets all commits once more.
-        if (hasFailed) moveCommits(db);
-        else await file.datasync();
-        hasFailed = false;
-      } catch (error) {
-        hasFailed = true;
-        throw error;
+    sync() {
+      if (!running) {
+        running = syncNow();
+        return running;
       }
+      // The wait that is running may have begun before this commit.
+      next ??= syncAfter(running);
+      return next;
     },
-    close: () => file.close(),
+    hasFailed: () => hasFailed,
+    async close() {
+      await Promise.allSettled([running, next]);
+      await file.close();
+    },
   };
 }
 
