@@ -143,7 +143,7 @@ async function storeRequest(
     const pending = { ...createPendingFilter(clock), caller };
     const same = await transaction.find("approvals", { where: { ...pending, callDigest } }, { limit: 10 });
     const repeated = same.find(
-      (approval) => approval.question === question && isDeepStrictEqual(approval.longTexts, longTexts),
+      (approval) => approval.question === question && isDeepStrictEqual(approval.longTexts ?? [], longTexts),
     );
     if (repeated) return repeated;
     if ((await transaction.count("approvals", { where: pending })) >= maxPendingOfCaller)

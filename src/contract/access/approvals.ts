@@ -32,7 +32,8 @@ export const Approval = z.object({
   question: personal(z.string()),
   /** The calls of a batch that need an agreement, each with its preview. Empty for a single call. */
   calls: personal(z.array(z.object({ position: z.int(), tool: z.string(), text: z.string() }))),
-  longTexts: personal(z.array(LongText)),
+  /** Null in approvals of versions that did not keep them. */
+  longTexts: personal(z.array(LongText).nullable()),
   /** The scopes that a person needs to see the preview and to decide. */
   scopes: z.array(z.enum(scopes)),
   choices: z.array(z.enum(approvalChoices)),

@@ -98,14 +98,14 @@ function renderPreview({ question, calls, longTexts, except }: Approval, isOpen:
       <h2>${renderQuotes(heading)}</h2>
       ${renderQuestionLines(lines, true)}${renderLongTexts(longTexts)}
     </section>`;
-  const byPosition = Map.groupBy(longTexts, ({ position }) => position);
+  const byPosition = Map.groupBy(longTexts ?? [], ({ position }) => position);
   const { state, mistake } = describeInput(formatCallId(calls), undefined, mistakes);
   return html`<fieldset>
       <legend>${renderQuotes(heading)}</legend>
       ${mistake}
       ${calls.map(({ position, text }, index) =>
         renderQuestionCall(
-          { position, ...parseQuestion(text), ending: renderLongTexts(byPosition.get(position)) },
+          { position, ...parseQuestion(text), ending: renderLongTexts(byPosition.get(position) ?? null) },
           {
             isChosen: !except.includes(position),
             isDisabled: !isOpen,
@@ -117,8 +117,8 @@ function renderPreview({ question, calls, longTexts, except }: Approval, isOpen:
     ${renderQuestionLines(lines)}`;
 }
 
-function renderLongTexts(longTexts: Approval["longTexts"] = []) {
-  return longTexts.map(
+function renderLongTexts(longTexts: Approval["longTexts"]) {
+  return longTexts?.map(
     ({ title, text }) =>
       html`<details>
         <summary>${title}</summary>

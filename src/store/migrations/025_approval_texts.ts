@@ -5,8 +5,5 @@ export const since = "024_app_limits";
 
 /** Stores with an approval the texts of which its question shows only the beginning. */
 export async function up(db: Db): Promise<void> {
-  await db.schema
-    .alterTable("approvals")
-    .addColumn("longTexts", "text", (column) => column.notNull().defaultTo("[]"))
-    .execute();
+  await db.schema.alterTable("approvals").addColumn("longTexts", "text").execute();
 }

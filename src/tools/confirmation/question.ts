@@ -38,7 +38,7 @@ export interface QuestionText {
   /** The calls of a batch that are asked about; empty for a single call. */
   readonly calls: Approval["calls"];
   /** The texts of which `text` shows only the beginning. Only the page of an approval shows them. */
-  readonly longTexts: Approval["longTexts"];
+  readonly longTexts: NonNullable<Approval["longTexts"]>;
   /** The scopes that a person needs to agree, beside a role that may change records. */
   readonly scopes: readonly Scope[];
 }
