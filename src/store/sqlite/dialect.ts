@@ -14,8 +14,14 @@ import type { EngineAdapter } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
 import type { Stored } from "../queries/codec.ts";
 import { type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
+import {
+  isDiskFailure,
+  openConnection,
+  retryWhileBusy,
+  type SqliteConnection,
+  type SqliteOptions,
+} from "./connection.ts";
 import { fts5Index } from "./fts5-index.ts";
-import { isDiskFailure, openSession, retryWhileBusy, type Session, type SqliteOptions } from "./session.ts";
 
 /** Returns a Kysely dialect for Node's own SQLite, with one connection. */
 export function createSqliteDialect(options: SqliteOptions): Dialect {
@@ -114,8 +120,8 @@ function createRelaxedDriver(driver: SqliteDriver): Driver {
 class SqliteDriver implements Driver {
   readonly #options: SqliteOptions;
   readonly #mutex: Mutex | undefined;
-  #opening: Promise<Session> | undefined;
-  #session: Session | undefined;
+  #opening: Promise<SqliteConnection> | undefined;
+  #connection: SqliteConnection | undefined;
 
   constructor(options: SqliteOptions) {
     this.#options = options;
@@ -124,8 +130,8 @@ class SqliteDriver implements Driver {
 
   /** Opens the connection, if no dialect that shares it has done so. */
   async init(): Promise<void> {
-    this.#opening ??= openSession(this.#options);
-    this.#session = await this.#opening;
+    this.#opening ??= openConnection(this.#options);
+    this.#connection = await this.#opening;
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -134,8 +140,8 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    const session = this.#open();
-    await retryWhileBusy(this.#options.busyTimeoutMs, () => session.begin());
+    const connection = this.#open();
+    await retryWhileBusy(this.#options.busyTimeoutMs, () => connection.begin());
   }
 
   async commitTransaction(): Promise<void> {
@@ -174,13 +180,13 @@ class SqliteDriver implements Driver {
 
   async destroy(): Promise<void> {
     await this.#mutex?.acquire();
-    await this.#session?.close();
-    this.#session = undefined;
+    await this.#connection?.close();
+    this.#connection = undefined;
     this.#mutex?.release();
   }
 
-  #open(): Session {
-    if (!this.#session) throw new Error("The database is closed");
-    return this.#session;
+  #open(): SqliteConnection {
+    if (!this.#connection) throw new Error("The database is closed");
+    return this.#connection;
   }
 }

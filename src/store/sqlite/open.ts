@@ -82,21 +82,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
       ),
     // A write transaction already excludes all others.
     transactExclusively: transact,
-    async snapshot(work) {
-      if (inMemory) return transact(work);
-      // Opened for this snapshot: on a shared connection, other readers would see old rows.
-      const own = openReader();
-      try {
-        return await own.connection().execute(async (db) => {
-          await sql`begin`.execute(db);
-          // The snapshot begins with the first read.
-          await sql`select 1 from sqlite_master limit 1`.execute(db);
-          return work(db);
-        });
-      } finally {
-        await own.destroy();
-      }
-    },
+    snapshot: inMemory ? transact : (work) => readSnapshot(openReader(), work),
     ...(inMemory ? {} : { revision: createRevisionReader(read), checkDisk: disk.check }),
     async runAll(statement, rows) {
       const aside = batches && (batches.started || rows.length >= manyRows) ? batches : undefined;
@@ -112,6 +98,20 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     },
     close,
   };
+}
+
+/** Runs reads in one transaction, and closes their connection: other readers on it would see old rows. */
+async function readSnapshot<R>(own: Db, work: (db: Db) => Promise<R>): Promise<R> {
+  try {
+    return await own.connection().execute(async (db) => {
+      await sql`begin`.execute(db);
+      // The snapshot begins with the first read.
+      await sql`select 1 from sqlite_master limit 1`.execute(db);
+      return work(db);
+    });
+  } finally {
+    await own.destroy();
+  }
 }
 
 /** Remembers commits that the disk has failed, and looks how much of it is free. */

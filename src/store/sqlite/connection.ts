@@ -24,7 +24,7 @@ export interface SqliteOptions {
  * Opens a connection, and the log of one that writes.
  * @throws Error if the file is not a database or cannot be opened, Problem `unavailable`
  */
-export async function openSession({ path, role, unchecked = false, busyTimeoutMs, onDiskFailure }: SqliteOptions) {
+export async function openConnection({ path, role, unchecked = false, busyTimeoutMs, onDiskFailure }: SqliteOptions) {
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
     const setMode = () => db.prepare("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
@@ -37,7 +37,7 @@ export async function openSession({ path, role, unchecked = false, busyTimeoutMs
     // SQLite's own function converts ASCII only.
     db.function("lower", { deterministic: true }, (value) => (value === null ? null : String(value).toLowerCase()));
     // A reader has already waited in SQLite when the busy error reaches it.
-    return new Session(db, role === "write" ? busyTimeoutMs : 0, log);
+    return new SqliteConnection(db, role === "write" ? busyTimeoutMs : 0, log);
   } catch (error) {
     db.close();
     throw error;
@@ -67,7 +67,7 @@ interface Statement {
 }
 
 /** A connection, with its cached statements. */
-export class Session implements DatabaseConnection {
+export class SqliteConnection implements DatabaseConnection {
   /** Absent if SQLite waits for the disk itself, or nothing is written. */
   readonly log: WriteAheadLog | undefined;
   readonly #db: DatabaseSync;
