@@ -49,7 +49,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
   const relaxed = new Kysely<Database>({ dialect: dialects.relaxed });
   const transactRelaxed = createTransact(relaxed);
-  /** Returns the result of a transaction when the disk has it. Others may commit meanwhile. */
+  /** Returns the result of a transaction when the disk has it. Others may commit until then. */
   async function confirm<R>(committing: Promise<R>): Promise<R> {
     const result = await committing;
     await dialects.confirm();
