@@ -23,14 +23,7 @@ import type { Records } from "./soak/actions.ts";
 import type { CallReport, ClientPlan, ClientsMessage } from "./soak/clients.ts";
 import { type OpenConsole, openConsole } from "./soak/console.ts";
 import { writePage } from "./soak/page.ts";
-import {
-  checkCriteria,
-  countErrors,
-  type SampleTime,
-  type SoakResults,
-  selectUndisturbed,
-  summarizeCalls,
-} from "./soak/results.ts";
+import { checkCriteria, countErrors, type SoakResults, selectWarm, summarizeCalls } from "./soak/results.ts";
 import { type Sample, type SoakServer, startServer } from "./soak/server.ts";
 
 const { values: options, positionals } = parseArgs({
@@ -43,6 +36,7 @@ const clientCount = Number(options.clients);
 /** One client in so many is a process over stdio. */
 const stdioEvery = 25;
 const sampleEverySeconds = Math.max(10, Math.min(30, minutes * 2));
+const warmUpSeconds = 30;
 const maxDrainSeconds = 180;
 
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
@@ -62,7 +56,6 @@ process.once("SIGTERM", () => interrupted.abort());
 const [otherLoad = 0] = loadavg();
 const reports: CallReport[] = [];
 const samples: Sample[] = [];
-const sampleTimes: SampleTime[] = [];
 let notifications = 0;
 let deliveries = 0;
 
@@ -183,11 +176,8 @@ async function observe({ sample }: SoakServer): Promise<void> {
   const getSeconds = () => (performance.now() - startedAtMs) / 1_000;
   while (getSeconds() < minutes * 60 && !interrupted.signal.aborted) {
     await delay(sampleEverySeconds * 1_000, undefined, { signal: interrupted.signal }).catch(() => undefined);
-    const fromMs = performance.timeOrigin + performance.now();
     const taken = await sample(getSeconds());
     samples.push(taken);
-    sampleTimes.push({ fromMs, toMs: performance.timeOrigin + performance.now() });
-    writeResults(summarize());
     const { rssMiB, heapMiB, eventLoopLagMs, queued, descriptors } = taken;
     const errors = Object.entries(countErrors(reports)).map(([code, count]) => `${code} ${count}`);
     console.log(
@@ -209,13 +199,14 @@ async function drain({ sample }: SoakServer): Promise<void> {
 }
 
 function summarize(): SoakResults {
-  const calls = summarizeCalls(selectUndisturbed(reports, sampleTimes));
+  const calls = summarizeCalls(selectWarm(reports, warmUpSeconds));
   const errors = countErrors(reports);
   return {
     measuredAt: new Date().toISOString().slice(0, 10),
     node: process.version,
     machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
     otherLoad,
+    warmUpSeconds,
     minutes: Math.round((samples.at(-1)?.atSeconds ?? 0) / 60),
     clients: plans.length,
     calls,

@@ -93,6 +93,8 @@ async function connect({ token, records, revision, via, asks }: ClientPlan): Pro
 }
 
 async function run({ via, asks }: ClientPlan, soak: SoakClient): Promise<void> {
+  // Not in step with other clients.
+  await delay(pauseMs * Math.random());
   while (!isStopped) {
     const [name, act] = chooseAction(soak);
     const kind = name === "withdraw_submission" ? `${name}, by ${asks ? "a form" : "two calls"}` : name;
@@ -104,7 +106,6 @@ async function run({ via, asks }: ClientPlan, soak: SoakClient): Promise<void> {
     const [startedAtMs, ms] = [performance.timeOrigin + startedMs, performance.now() - startedMs];
     const door = "origin" in via ? "HTTP" : "stdio";
     calls.push({ kind, via: door, startedAtMs, ms, ...(error === undefined ? {} : { error }) });
-    // Not in step with other clients.
     await delay(pauseMs * (0.5 + Math.random()));
   }
 }

@@ -26,6 +26,8 @@ export interface SoakResults {
   /** The load average of the machine before the run. */
   readonly otherLoad: number;
   readonly minutes: number;
+  /** Calls of this time at the beginning are not among the figures. */
+  readonly warmUpSeconds: number;
   readonly clients: number;
   readonly calls: readonly CallFigures[];
   /** Number of errors by code. */
@@ -40,17 +42,10 @@ export interface SoakResults {
 const maxGrowth = 1.1;
 const maxTailRatio = 5;
 
-/** A time in which a sample was taken, in milliseconds since 1970. */
-export interface SampleTime {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** Returns the calls that were not in flight while a sample was taken, which stops the process to collect garbage. */
-export function selectUndisturbed(reports: readonly CallReport[], times: readonly SampleTime[]): CallReport[] {
-  return reports.filter(({ startedAtMs, ms }) =>
-    times.every(({ fromMs, toMs }) => startedAtMs + ms < fromMs || startedAtMs > toMs),
-  );
+/** Returns the calls that started after the warm-up, in which the program loads and compiles code. */
+export function selectWarm(reports: readonly CallReport[], warmUpSeconds: number): CallReport[] {
+  const firstMs = reports[0]?.startedAtMs ?? 0;
+  return reports.filter(({ startedAtMs }) => startedAtMs - firstMs >= warmUpSeconds * 1_000);
 }
 
 /** Returns the figures of each kind of call. */

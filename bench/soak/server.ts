@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 export interface Sample {
   readonly atSeconds: number;
   readonly rssMiB: number;
-  /** Used after a collection of garbage. */
+  /** Used after the last full collection of garbage. */
   readonly heapMiB: number;
   readonly descriptors: number;
   readonly databaseMiB: number;
@@ -18,7 +18,7 @@ export interface Sample {
   readonly subscriptions: number;
 }
 
-/** A running service with its inspector. */
+/** A running service. */
 export interface SoakServer {
   readonly origin: string;
   /** The link to set up the first account. */
@@ -27,91 +27,58 @@ export interface SoakServer {
   stop(): Promise<void>;
 }
 
-const inspectorPort = 47_991;
 const metrics = "127.0.0.1:47992";
 
 export async function startServer(program: string, env: Readonly<Record<string, string>>): Promise<SoakServer> {
-  const child = spawn(
-    process.execPath,
-    [`--inspect=127.0.0.1:${inspectorPort}`, program, "http", "--port", "47990", "--metrics", metrics],
-    { env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] },
-  );
-  const inspectorUrl = await readInspectorUrl(child);
+  const child = spawn(process.execPath, ["--trace-gc", program, "http", "--port", "47990", "--metrics", metrics], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const started = Promise.withResolvers<{ origin: string; ownerLink: string }>();
+  child.once("exit", () => started.reject(new Error("The service has not started")));
   let origin: string | undefined;
-  for await (const line of createInterface({ input: child.stdout })) {
+  let heapMiB = 0;
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    heapMiB = readCollectedHeap(line) ?? heapMiB;
     origin ??= /http:\/\/\S+?:\d+/.exec(line)?.[0];
     const [ownerLink] = /http:\/\/\S+\/join\/\S+/.exec(line) ?? [];
-    if (ownerLink === undefined || origin === undefined) continue;
-    child.stdout.resume();
-    const inspector = await openInspector(inspectorUrl);
-    return {
-      origin,
-      ownerLink,
-      sample: (atSeconds) => takeSample(child, env["PROGRAMME_DATABASE"] ?? "", inspector, atSeconds),
-      async stop() {
-        inspector.close();
-        child.kill();
-        if (child.exitCode === null) await once(child, "close");
-      },
-    };
-  }
-  throw new Error("The service has not started");
-}
-
-async function readInspectorUrl(child: ChildProcess): Promise<string> {
-  const { stderr } = child;
-  if (!stderr) throw new Error("The process has no pipes");
-  const { promise, resolve } = Promise.withResolvers<string>();
-  createInterface({ input: stderr }).on("line", (line) => {
-    const [url] = /ws:\/\/\S+/.exec(line) ?? [];
-    if (url !== undefined) resolve(url);
-    else if (line !== "" && !/debugg|inspector/i.test(line)) console.error(line);
-  });
-  return promise;
-}
-
-interface Inspector {
-  ask(method: string): Promise<Readonly<Record<string, number>>>;
-  close(): void;
-}
-
-async function openInspector(url: string): Promise<Inspector> {
-  const socket = new WebSocket(url);
-  await once(socket, "open");
-  const waiting = new Map<number, (result: Record<string, number>) => void>();
-  let lastId = 0;
-  socket.addEventListener("message", ({ data }) => {
-    const { id, result } = JSON.parse(String(data));
-    waiting.get(id)?.(result);
-    waiting.delete(id);
+    if (ownerLink !== undefined && origin !== undefined) started.resolve({ origin, ownerLink });
   });
   return {
-    ask(method) {
-      lastId += 1;
-      const { promise, resolve } = Promise.withResolvers<Record<string, number>>();
-      waiting.set(lastId, resolve);
-      socket.send(JSON.stringify({ id: lastId, method }));
-      return promise;
+    ...(await started.promise),
+    sample: (atSeconds) => takeSample(child, env["PROGRAMME_DATABASE"] ?? "", heapMiB, atSeconds),
+    async stop() {
+      child.kill();
+      if (child.exitCode === null) await once(child, "close");
     },
-    close: () => socket.close(),
   };
+}
+
+let mainIsolate: string | undefined;
+
+/**
+ * Returns the used heap after a full collection of garbage in MiB, from a line of `--trace-gc`. The process chooses the
+ * times of its collections: a forced one stops it for 100 to 250 ms. Lines of worker threads are ignored.
+ */
+function readCollectedHeap(line: string): number | undefined {
+  const [, isolate] = /^\[\d+:(0x\w+)\]/.exec(line) ?? [];
+  mainIsolate ??= isolate;
+  const [, usedMiB] = /Mark-Compact.*? -> ([\d.]+)/.exec(line) ?? [];
+  return usedMiB === undefined || isolate !== mainIsolate ? undefined : Number(usedMiB);
 }
 
 async function takeSample(
   { pid }: ChildProcess,
   database: string,
-  inspector: Inspector,
+  heapMiB: number,
   atSeconds: number,
 ): Promise<Sample> {
   const text = await (await fetch(`http://${metrics}/metrics`)).text();
-  // After the metrics, whose lag would include this pause.
-  await inspector.ask("HeapProfiler.collectGarbage");
-  const { usedSize = 0 } = await inspector.ask("Runtime.getHeapUsage");
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return {
     atSeconds,
     rssMiB: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024,
-    heapMiB: usedSize / 2 ** 20,
+    heapMiB,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     databaseMiB:
       (statSync(database).size + (statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0)) / 2 ** 20,
