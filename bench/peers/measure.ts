@@ -20,6 +20,8 @@ export interface Figures {
   readonly afterMiB: number;
   /** Undefined for a candidate that cannot serve a client over HTTP. */
   readonly httpReadsPerSecond: number | undefined;
+  /** Processor time that the server's process takes for a read in those calls. */
+  readonly httpCpuMs: number | undefined;
   readonly httpAfterMiB: number | undefined;
 }
 
@@ -31,6 +33,7 @@ export interface Calls {
 }
 
 const inFlight = 16;
+const callsPerRate = 250;
 const starts = 7;
 /** Short rounds in turn, so that other load on the machine affects all candidates alike. */
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 20);
@@ -64,6 +67,7 @@ interface Subject {
   readonly pageMs: number[];
   readonly readsPerSecond: number[];
   readonly httpReadsPerSecond: number[];
+  readonly httpCpuMs: number[];
   listTokens: number;
   idleMiB: number;
   pageRows: number;
@@ -74,6 +78,7 @@ export async function measure(candidates: readonly Candidate[], bare: Startable,
   const subjects: Subject[] = [];
   for (const [index, candidate] of candidates.entries()) subjects.push(await open(candidate, 47_810 + index, token));
   const bareStartMs: number[] = [];
+  const clientCpuMs: number[] = [];
   for (let turn = 0; turn < starts; turn += 1) {
     for (const { candidate, startMs } of subjects) startMs.push(await measureStart(candidate));
     bareStartMs.push(await measureStart(bare));
@@ -86,11 +91,14 @@ export async function measure(candidates: readonly Candidate[], bare: Startable,
       subject.pageMs.push(...figures.pageMs);
       subject.pageRows = figures.pageRows;
       subject.readsPerSecond.push(figures.readsPerSecond);
-      if (figures.httpReadsPerSecond !== undefined) subject.httpReadsPerSecond.push(figures.httpReadsPerSecond);
+      if (!figures.http) continue;
+      subject.httpReadsPerSecond.push(figures.http.readsPerSecond);
+      subject.httpCpuMs.push(figures.http.serverCpuMs);
+      clientCpuMs.push(figures.http.clientCpuMs);
     }
   }
   const figures = new Map(subjects.map((subject) => [subject.candidate, summarize(subject)]));
-  return { figures, bareStartMs: findMedian(bareStartMs) };
+  return { figures, bareStartMs: findMedian(bareStartMs), clientCpuMs: findMean(clientCpuMs) };
 }
 
 async function open(candidate: Candidate, port: number, token: string): Promise<Subject> {
@@ -112,6 +120,7 @@ async function open(candidate: Candidate, port: number, token: string): Promise<
     pageMs: [],
     readsPerSecond: [],
     httpReadsPerSecond: [],
+    httpCpuMs: [],
   };
 }
 
@@ -163,8 +172,17 @@ async function measureRound({ candidate, stdio, http }: Subject, { submissionId,
     }),
     pageRows: countRecords(pageText),
     readsPerSecond: await measureRate(() => call(stdio, read)),
-    httpReadsPerSecond: http && (await measureRate(() => call(http.client, read))),
+    http: http && (await measureHttpRate(http.pid, () => call(http.client, read))),
   };
+}
+
+/** Measures the rate with the processor time that a call takes in the server and in this process, the client. */
+async function measureHttpRate(pid: number | undefined, work: () => Promise<unknown>) {
+  const [serverMs, client] = [readCpuMs(pid), process.cpuUsage()];
+  const readsPerSecond = await measureRate(work);
+  const { user, system } = process.cpuUsage(client);
+  const serverCpuMs = (readCpuMs(pid) - serverMs) / callsPerRate;
+  return { readsPerSecond, serverCpuMs, clientCpuMs: (user + system) / 1_000 / callsPerRate };
 }
 
 /** Counts the records in an answer, which may contain them twice: as text and as data. */
@@ -184,14 +202,13 @@ async function measureTimes(count: number, work: () => Promise<unknown>): Promis
 
 /** Returns the calls that are answered in a second, with 16 in flight. */
 async function measureRate(work: () => Promise<unknown>): Promise<number> {
-  const calls = 250;
-  let left = calls;
+  let left = callsPerRate;
   const startedAtMs = performance.now();
   const runCalls = async () => {
     while (left-- > 0) await work();
   };
   await Promise.all(Array.from({ length: inFlight }, runCalls));
-  return (calls * 1_000) / (performance.now() - startedAtMs);
+  return (callsPerRate * 1_000) / (performance.now() - startedAtMs);
 }
 
 function summarize({ stdioPid, http, listTokens, idleMiB, pageRows, ...lists }: Subject): Figures {
@@ -205,12 +222,25 @@ function summarize({ stdioPid, http, listTokens, idleMiB, pageRows, ...lists }: 
     readsPerSecond: findMedian(lists.readsPerSecond),
     afterMiB: readMemoryMiB(stdioPid),
     httpReadsPerSecond: http && findMedian(lists.httpReadsPerSecond),
+    httpCpuMs: http && findMean(lists.httpCpuMs),
     httpAfterMiB: http && readMemoryMiB(http.pid),
   };
 }
 
 function findMedian(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function findMean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Returns the processor time of a process. Linux counts it in hundredths of a second. */
+function readCpuMs(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 function readMemoryMiB(pid: number | undefined): number {
