@@ -70,7 +70,7 @@ Errors that clients got: ${errorText.join(", ") || "none"}.
 
 ## Where the time goes
 
-A profile of the process in such a run shows about a fifth of its busy time in commits and a seventh in statements. SQLite waits for the disk on the thread that answers calls, so all calls in flight wait for a commit. Leases of rates were nearly half of the commits; they no longer wait for the disk.
+The process works for a little less than half of the time. A call waits for those before it, and for a processor: the clients, the processes over stdio and the browser share the machine with the service. The longest pauses of the process itself are collections of garbage, about 10 ms in each second. Commits wait for the disk on another thread. Workflows read all records of a programme, so they take longer as the clients add submissions.
 
 ## Over time
 
