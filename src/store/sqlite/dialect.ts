@@ -130,7 +130,11 @@ class SqliteDriver implements Driver {
 
   /** Opens the connection, if no dialect that shares it has done so. */
   async init(): Promise<void> {
-    this.#opening ??= openConnection(this.#options);
+    this.#opening ??= openConnection(this.#options).catch((error: unknown) => {
+      // The next use tries again.
+      this.#opening = undefined;
+      throw error;
+    });
     this.#connection = await this.#opening;
   }
 

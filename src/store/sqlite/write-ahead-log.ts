@@ -38,26 +38,28 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
     } catch (error) {
       hasFailed = true;
       throw error;
-    } finally {
-      running = undefined;
     }
   }
 
-  async function syncAfter(earlier: Promise<void>): Promise<void> {
+  function begin(): Promise<void> {
+    const begun = syncNow().finally(() => {
+      if (running === begun) running = undefined;
+    });
+    running = begun;
+    return begun;
+  }
+
+  async function beginAfter(earlier: Promise<void>): Promise<void> {
     await earlier.catch(() => undefined);
     next = undefined;
-    running = syncNow();
-    await running;
+    await begin();
   }
 
   return {
     sync() {
-      if (!running) {
-        running = syncNow();
-        return running;
-      }
+      if (!running) return begin();
       // The wait that is running may have begun before this commit.
-      next ??= syncAfter(running);
+      next ??= beginAfter(running);
       return next;
     },
     hasFailed: () => hasFailed,
