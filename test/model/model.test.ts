@@ -26,7 +26,7 @@ test("any sequence of requests, of several tokens, tenants and processes at once
   const isLong = inject("modelRequests") !== undefined;
   const target = inject("modelRequests") ?? 5_000;
   const firstSeed = Number(process.env["TEST_SEED"] ?? (isLong ? Date.now() % 2 ** 31 : 0));
-  if (isLong) console.log(`TEST_SEED=${firstSeed} repeats this run.`);
+  if (isLong) console.log(`TEST_SEED=${firstSeed} repeats these requests.`);
   const { database, remove } = await newDatabase();
   const { server, close } = await openTestServer(
     { ...environment, PROGRAMME_DATABASE: database },
