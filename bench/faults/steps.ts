@@ -35,7 +35,8 @@ const pipelineSteps: readonly FunctionStep[] = [
   { name: "append events", entered: /^\tasync appendEvents\(/ },
   { name: "append audit entries", entered: /^\tasync appendAudit\(/ },
   { name: "store the answer", entered: saveAnswer },
-  { name: "commit", entered: /^\tasync commitTransaction\((?:session)?\) \{/, after: saveAnswer },
+  // SQLite waits for the disk afterwards.
+  { name: "commit", entered: /^\tasync (?:commitRelaxed\(\)|commitTransaction\(session\)) \{/, after: saveAnswer },
   { name: "committed", entered: /^async function createAnswer\(store/ },
   { name: "redact", entered: /^async function redactResult\(/, after: saveAnswer },
 ];
