@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { path, type Revision, revisions, token } from "./mcp/case.ts";
 import { type Flood, httpClient, plainClient, portOf, type Sequence, stdioClient } from "./mcp/drive.ts";
+import { readCpuMs } from "./process-usage.ts";
 
 /**
  * Short and many rounds, so that other load affects all candidates alike, and none is idle for so long that V8
@@ -145,11 +146,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Returns the CPU time of a process so far, by the kernel's count (proc(5), in ticks of 10 ms). */
+/** Returns the CPU time of a process so far. */
 function cpuUsOf(pid: number | undefined): number {
-  if (pid === undefined) return 0;
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+  return pid === undefined ? 0 : readCpuMs(pid) * 1_000;
 }
 
 /** Returns the peak resident memory of a process, in MiB. */

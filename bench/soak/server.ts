@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { readMemoryMiB } from "../process-usage.ts";
 
 /** The measurements of the service at one time. */
 export interface Sample {
@@ -38,6 +39,7 @@ export async function startServer(program: string, env: Readonly<Record<string, 
   child.once("exit", () => started.reject(new Error("The service has not started")));
   let origin: string | undefined;
   let heapMiB = 0;
+  const readCollectedHeap = createHeapReader();
   createInterface({ input: child.stdout }).on("line", (line) => {
     heapMiB = readCollectedHeap(line) ?? heapMiB;
     origin ??= /http:\/\/\S+?:\d+/.exec(line)?.[0];
@@ -54,17 +56,19 @@ export async function startServer(program: string, env: Readonly<Record<string, 
   };
 }
 
-let mainIsolate: string | undefined;
-
 /**
- * Returns the used heap after a full collection of garbage in MiB, from a line of `--trace-gc`. The process chooses the
- * times of its collections: a forced one stops it for 100 to 250 ms. Lines of worker threads are ignored.
+ * Creates a reader of the lines of `--trace-gc`. It returns the used heap after a full collection of garbage in MiB. The
+ * process chooses the times of its collections: a forced one stops it for 100 to 250 ms. Lines of worker threads are
+ * ignored.
  */
-function readCollectedHeap(line: string): number | undefined {
-  const [, isolate] = /^\[\d+:(0x\w+)\]/.exec(line) ?? [];
-  mainIsolate ??= isolate;
-  const [, usedMiB] = /Mark-Compact.*? -> ([\d.]+)/.exec(line) ?? [];
-  return usedMiB === undefined || isolate !== mainIsolate ? undefined : Number(usedMiB);
+function createHeapReader(): (line: string) => number | undefined {
+  let mainIsolate: string | undefined;
+  return (line) => {
+    const [, isolate] = /^\[\d+:(0x\w+)\]/.exec(line) ?? [];
+    mainIsolate ??= isolate;
+    const [, usedMiB] = /Mark-Compact.*? -> ([\d.]+)/.exec(line) ?? [];
+    return usedMiB === undefined || isolate !== mainIsolate ? undefined : Number(usedMiB);
+  };
 }
 
 async function takeSample(
@@ -74,10 +78,9 @@ async function takeSample(
   atSeconds: number,
 ): Promise<Sample> {
   const text = await (await fetch(`http://${metrics}/metrics`)).text();
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return {
     atSeconds,
-    rssMiB: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024,
+    rssMiB: readMemoryMiB(pid),
     heapMiB,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     databaseMiB:

@@ -6,9 +6,9 @@ export const maxPasswordChars = 128;
 export const sessionHours = 12;
 export const maxNameChars = 200;
 /**
- * Attempts within the window: failed ones to sign in to one account; from one network address, to sign in or use a link, to begin
- * with a passkey or an external provider, which stores a row each, to register an app, and to have the metadata
- * document of one fetched. `refusal` counts the audit entries of an account's refused attempts.
+ * Attempts within the window: failed ones to sign in to one account; from one network address, to sign in or use a
+ * link, to begin with a passkey or an external provider, which stores a row each, to register an app, and to have the
+ * metadata document of one fetched. `refusal` counts the audit entries of an account's refused attempts.
  */
 export const maxAttempts = {
   account: 10,

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { readMemoryMiB } from "../../process-usage.ts";
 import { type FaultCase, type Injection, measureFault, openSubject, type Subject } from "../measure.ts";
-import { readMemoryMiB } from "../memory.ts";
 import { onEnd } from "../program.ts";
 
 /** Longer than a client may leave an answer unread. */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { readMemoryMiB } from "../../process-usage.ts";
 import { callRest, type Door } from "../client.ts";
 import { type FaultCase, measureFault, openSubject, type Subject } from "../measure.ts";
-import { readMemoryMiB } from "../memory.ts";
 import { type StartOptions, startProgram } from "../program.ts";
 
 const [pressureMs, callers] = [15_000, 40];

@@ -1,9 +1,9 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { readMemoryMiB } from "../../process-usage.ts";
 import { callRest, createMcpRequest } from "../client.ts";
 import { createSubmissionInput } from "../load.ts";
 import { type FaultCase, type Injection, measureFault, openSubject, type Subject } from "../measure.ts";
-import { readMemoryMiB } from "../memory.ts";
 import { onEnd } from "../program.ts";
 
 /** The most streams of one process and of one caller, and a tenth of what a stream may follow. */

@@ -31,7 +31,7 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
 
   async function syncNow(): Promise<void> {
     try {
-      // A system can forget what it has failed to write, and then report success. The database gets all commits once more.
+      // A system can forget what it has failed to write, and then report success. The database gets all commits again.
       if (hasFailed) moveCommits(db);
       else await file.datasync();
       hasFailed = false;

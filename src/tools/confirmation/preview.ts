@@ -168,8 +168,7 @@ class PreviewBuilder {
   }
 
   emails(): string[] {
-    const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
-    const suppressed = mails.filter(({ status }) => status === "suppressed").length;
+    const suppressed = this.#listMails().filter(({ status }) => status === "suppressed").length;
     const skipped = this.#listSkipped("recipient");
     return [
       ...this.#mailings().flatMap((mails) => this.#mailing(mails)),
@@ -178,10 +177,13 @@ class PreviewBuilder {
     ];
   }
 
+  #listMails(): Row[] {
+    return this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
+  }
+
   /** Returns the e-mails that are sent, in groups with the same message. */
   #mailings(): Row[][] {
-    const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
-    const sent = mails.filter(({ status }) => status !== "suppressed");
+    const sent = this.#listMails().filter(({ status }) => status !== "suppressed");
     return [...Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`).values()];
   }
 
