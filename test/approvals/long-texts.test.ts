@@ -66,6 +66,51 @@ test("a person reads the whole new value of a field and the whole reason of a ca
   }
 });
 
+test("a person reads every field of an update that changes more than a question lists", async () => {
+  const { server, person, ask } = await openSetup();
+  const { programId, version } = await server.seed.program();
+  const copy = ["heroTitle", "heroSubtitle", "bodyHtml", "ctaLabel"];
+  const pages = Object.fromEntries(
+    ["landing", "register", "submission", "submitted"].map((page) => [
+      page,
+      Object.fromEntries(copy.map((name) => [name, `${page} ${name}`])),
+    ]),
+  );
+  const move = { programId, version, lifecycleStatus: "completed", branding: { pages } };
+  const { answer, path } = await ask("update_program", move);
+  expect(answer).toContain("and 4 more");
+  expect(answer).not.toContain("“submitted ctaLabel”");
+  const { text } = await person.open(path);
+  expect(text).toContain("<summary>All 16 changed fields</summary>");
+  expect(text).toContain("branding › pages › submitted › ctaLabel: empty → “submitted ctaLabel”");
+});
+
+test("a person reads who gets what in a plan that is longer than a question", async () => {
+  const { server, person, ask } = await openSetup();
+  const { programId, trackId, roundId } = await server.seed.round();
+  const place = { programId, trackId, currentRoundId: roundId, state: "IN_REVIEW" } as const;
+  const submissionIds: string[] = [];
+  const reviewerIds: string[] = [];
+  for (let index = 0; index < 14; index++) {
+    submissionIds.push((await server.seed.submission({ ...place, title: `Title ${index}.` })).submissionId);
+    const reviewer = { firstName: "Rita", lastName: `Berg ${index}.`, roundIds: [roundId], programIds: [programId] };
+    reviewerIds.push((await server.seed.reviewer(reviewer)).reviewerId);
+  }
+  const { answer, path } = await ask("bulk_assign_reviewers", { roundId, submissionIds, reviewerIds });
+  expect(answer).not.toContain("Berg 13.");
+  expect(answer).not.toContain("Title 13.");
+  const { text } = await person.open(path);
+  const [, plan = ""] = text.split("<summary>All 196 assignments for 14 reviewers</summary>");
+  for (const [index, reviewerId] of reviewerIds.entries())
+    expect(plan).toContain(`“Rita Berg ${index}.” (${reviewerId}) gets 14: “Title 0.” (${submissionIds[0]}), `);
+  expect(plan.split(`“Title 13.” (${submissionIds[13]})`)).toHaveLength(15);
+
+  const pairs = submissionIds.map((submissionId) => ({ submissionId, reviewerId: reviewerIds[0] }));
+  await (await server.as("REST")).bulk_assign_reviewers({ roundId, pairs });
+  const again = await person.open((await ask("bulk_assign_reviewers", { roundId, submissionIds, reviewerIds })).path);
+  expect(again.text).toContain("<summary>All 14 left out</summary>");
+});
+
 test("a short message has no second text", async () => {
   const { server, person, ask } = await openSetup();
   const write = await seedApplicants(server);

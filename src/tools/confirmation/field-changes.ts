@@ -3,7 +3,7 @@ import { type CallName, type OperationName, operations } from "../../contract/in
 import { isObject } from "../../lib/is-object.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import type { ToolSession } from "../session.ts";
-import { maxTextChars, quoteUntrusted, selectLongText, shortenLines, type TitledText } from "./preview-text.ts";
+import { type LongTexts, maxTextChars, quoteUntrusted } from "./preview-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -23,6 +23,7 @@ const shownElsewhere = new Set(["version", "reason", "state", "lifecycleStatus"]
 export async function describeFieldChanges(
   { upstream }: ToolSession,
   { operation, input, token, identity, requestId, signal }: UpstreamCall,
+  longTexts: LongTexts,
 ): Promise<string[]> {
   const read = reads[operation];
   const ids = Object.keys(operations[operation].params.shape);
@@ -32,34 +33,38 @@ export async function describeFieldChanges(
   const idInput = Object.fromEntries(ids.map((name) => [name, input[name]]));
   const answer = await upstream.call({ ...head, operation: read, input: idInput });
   const before = answer.ok ? (answer.data as Row) : undefined;
-  return shortenLines(given.flatMap(([name, value]) => listChanges(name, before?.[name], value, before === undefined)));
+  const changes = given.flatMap(([name, value]) => listChanges(name, before?.[name], value, before === undefined));
+  for (const { path, after } of changes) longTexts.addText(`The whole value of ${path}`, toText(after));
+  const lines = changes.map(({ path, before, after }) => `${path}: ${before}→ ${formatValue(after)}`);
+  return longTexts.shortenLines(`All ${lines.length} changed fields`, lines);
 }
 
-/** Lists the reason of a call and the values that an update sets, if the question shows only their beginning. */
-export function listLongValues({ operation, input }: UpstreamCall): TitledText[] {
-  return listLongValuesAt("", reads[operation] === undefined ? { reason: input["reason"] } : input);
+interface FieldChange {
+  readonly path: string;
+  /** The present value with a space after it; empty if the caller may not read it. */
+  readonly before: string;
+  readonly after: unknown;
 }
 
-function listLongValuesAt(path: string, value: unknown): TitledText[] {
-  if (!isObject(value)) return selectLongText(`The whole value of ${path}`, value);
-  return Object.entries(value).flatMap(([name, inner]) => listLongValuesAt(path ? `${path} › ${name}` : name, inner));
-}
-
-function listChanges(path: string, before: unknown, after: unknown, isHidden: boolean): string[] {
+function listChanges(path: string, before: unknown, after: unknown, isHidden: boolean): FieldChange[] {
   if (isObject(after)) {
     const inner = isObject(before) ? before : {};
     return Object.entries(after).flatMap(([name, value]) =>
       listChanges(`${path} › ${name}`, inner[name], value, isHidden),
     );
   }
-  if (isHidden) return [`${path}: → ${formatValue(after)}`];
-  return isDeepStrictEqual(before ?? null, after) ? [] : [`${path}: ${formatValue(before)} → ${formatValue(after)}`];
+  if (isHidden) return [{ path, before: "", after }];
+  return isDeepStrictEqual(before ?? null, after) ? [] : [{ path, before: `${formatValue(before)} `, after }];
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function formatValue(value: unknown): string {
   if (value === undefined || value === null || value === "") return "empty";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const text = toText(value);
   // Without its letters, no part of a time looks like the scheme of an address.
   const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/i.exec(text);
   return time ? `${time[1]} ${time[2]} UTC` : quoteUntrusted(text, maxTextChars);

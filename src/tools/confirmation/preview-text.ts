@@ -3,7 +3,7 @@ import type { DryRunResult } from "../../upstream/port.ts";
 import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 
 /** Most lines of one kind in a question; further ones are counted. */
-export const maxLines = 12;
+const maxLines = 12;
 const maxTitleChars = 80;
 
 /** Most characters of a message or a reason. */
@@ -22,16 +22,39 @@ export function quoteUntrusted(value: unknown, maxChars = maxTitleChars): string
 
 export type TitledText = Omit<LongText, "position">;
 
-/** Returns a text with its title if a question shows only its beginning. */
-export function selectLongText(title: string, text: unknown): TitledText[] {
-  return typeof text === "string" && text.length > maxTextChars ? [{ title, text: sanitizeText(text) }] : [];
+/** Collects whole what a question shows in part: its texts and lists are shortened for hosts, not for the page of an approval. */
+export class LongTexts {
+  readonly all: TitledText[] = [];
+
+  /** Collects a text if a question shows only its beginning. */
+  addText(title: string, text: unknown): void {
+    if (typeof text === "string" && text.length > maxTextChars) this.#add(title, text);
+  }
+
+  /**
+   * Returns the first lines and the number of the others.
+   * @param whole - the lines before their own lists were shortened
+   */
+  shortenLines(title: string, lines: readonly string[], whole = lines): string[] {
+    if (lines.length > maxLines || whole.some((line, index) => line !== lines[index]))
+      this.#add(title, whole.join("\n"));
+    return shortenLines(lines);
+  }
+
+  formatList(title: string, items: readonly string[]): string {
+    return this.shortenLines(title, items).join(", ");
+  }
+
+  #add(title: string, text: string): void {
+    this.all.push({ title, text: sanitizeText(text) });
+  }
 }
 
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-export function shortenLines(lines: readonly string[]): string[] {
+function shortenLines(lines: readonly string[]): string[] {
   const rest = lines.length - maxLines;
   return rest > 0 ? [...lines.slice(0, maxLines), `and ${rest} more`] : [...lines];
 }

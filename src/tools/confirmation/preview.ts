@@ -4,17 +4,15 @@ import type { DryRunResult } from "../../upstream/port.ts";
 import type { ToolSession } from "../session.ts";
 import { describePlannedConflicts } from "../writes/assignment-conflicts.ts";
 import type { ResolvedWrite } from "../writes/resolved-write.ts";
-import { describeFieldChanges, listLongValues } from "./field-changes.ts";
+import { describeFieldChanges } from "./field-changes.ts";
 import { toPlainLine } from "./plain-line.ts";
 import {
   formatCount,
   formatList,
   formatName,
-  maxLines,
+  LongTexts,
   maxTextChars,
   quoteUntrusted,
-  selectLongText,
-  shortenLines,
   type TitledText,
 } from "./preview-text.ts";
 import { describeStateChanges, describeWayBack } from "./state-changes.ts";
@@ -25,7 +23,7 @@ type Change = DryRunResult["changes"][number];
 export interface Preview {
   /** The question to a human. */
   readonly text: string;
-  /** The texts of which the question shows only the beginning. */
+  /** The texts and lists of which the question shows only the beginning. */
   readonly longTexts: readonly TitledText[];
 }
 
@@ -39,10 +37,12 @@ export async function createPreview(
   wording: string,
   dryRunResult: DryRunResult,
 ): Promise<Preview> {
-  const preview = new PreviewBuilder(dryRunResult);
+  const longTexts = new LongTexts();
+  const preview = new PreviewBuilder(dryRunResult, longTexts);
   const { settings } = session;
   const { operation, input } = call;
   const { reason } = input;
+  longTexts.addText("The whole value of reason", reason);
   const lines = [
     `${wording}?`,
     ...(typeof reason === "string" && reason !== ""
@@ -50,26 +50,28 @@ export async function createPreview(
       : []),
     ...selected,
     ...describeStateChanges(dryRunResult),
-    ...(await describeFieldChanges(session, call)),
+    ...(await describeFieldChanges(session, call, longTexts)),
     ...(operation === "merge_person" ? preview.merge() : preview.externalRefs()),
     ...(operation === "invite_reviewer" ? preview.invitation() : []),
     ...preview.endedAssignments(),
     ...preview.plan(),
-    ...(await describePlannedConflicts(session, call, dryRunResult)),
+    ...(await describePlannedConflicts(session, call, dryRunResult, longTexts)),
     ...preview.planningContext(),
     ...preview.emails(),
     ...preview.feedback(),
     ...preview.exports(settings.privacy),
     ...describeWayBack(call.operation, dryRunResult),
   ];
-  return { text: lines.map(toPlainLine).join("\n"), longTexts: [...preview.longTexts(), ...listLongValues(call)] };
+  return { text: lines.map(toPlainLine).join("\n"), longTexts: longTexts.all };
 }
 
 class PreviewBuilder {
   readonly #dryRunResult: DryRunResult;
+  readonly #longTexts: LongTexts;
 
-  constructor(dryRunResult: DryRunResult) {
+  constructor(dryRunResult: DryRunResult, longTexts: LongTexts) {
     this.#dryRunResult = dryRunResult;
+    this.#longTexts = longTexts;
   }
 
   externalRefs(): string[] {
@@ -108,7 +110,8 @@ class PreviewBuilder {
     const lines = endedRows.map(
       ({ id, before }) => `${this.#named(before?.["reviewerId"] ?? id)} (${before?.["status"]})`,
     );
-    return [`${formatCount(endedRows.length, "review assignment")} end, ${lostReviews}: ${formatList(lines)}`];
+    const count = formatCount(endedRows.length, "review assignment");
+    return [`${count} end, ${lostReviews}: ${this.#longTexts.formatList(`All ${count} that end`, lines)}`];
   }
 
   /** Describes assignments: who gets what, each reviewer's load, who is left out and why. */
@@ -118,17 +121,22 @@ class PreviewBuilder {
     const skipped = this.#listSkipped("submissionId");
     if (created.length === 0 && skipped.length === 0) return [];
     const byReviewer = Map.groupBy(created, (row) => String(row["reviewerId"]));
-    const loads = [...byReviewer].map(
-      ([reviewerId, rows]) =>
-        `${this.#named(reviewerId)} gets ${rows.length}: ${formatList(rows.map((row) => this.#named(row["submissionId"])))}`,
-    );
+    const listLoads = (format: (names: readonly string[]) => string) =>
+      [...byReviewer].map(([reviewerId, rows]) => {
+        const names = rows.map((row) => this.#named(row["submissionId"]));
+        return `${this.#named(reviewerId)} gets ${rows.length}: ${format(names)}`;
+      });
+    const wholeLoads = listLoads((names) => names.join(", "));
     const leftOut = skipped.map(
       (row) => `${this.#named(row["reviewerId"])} not for ${this.#named(row["submissionId"])}: ${row["reason"]}`,
     );
+    const count = `${formatCount(created.length, "assignment")} for ${formatCount(byReviewer.size, "reviewer")}`;
     return [
-      `${formatCount(created.length, "assignment")} for ${formatCount(byReviewer.size, "reviewer")}`,
-      ...shortenLines(loads),
-      ...(leftOut.length > 0 ? [`${leftOut.length} left out`, ...shortenLines(leftOut)] : []),
+      count,
+      ...this.#longTexts.shortenLines(`All ${count}`, listLoads(formatList), wholeLoads),
+      ...(leftOut.length > 0
+        ? [`${leftOut.length} left out`, ...this.#longTexts.shortenLines(`All ${leftOut.length} left out`, leftOut)]
+        : []),
       ...truncated.map(({ list, limit }) => `The list of ${list} is truncated: one call returns at most ${limit}`),
     ];
   }
@@ -139,11 +147,13 @@ class PreviewBuilder {
     const { submissions, reviewsMissing, reviewers, complete } = planningContext;
     const atLeast = complete ? "" : "at least ";
     const missing = reviewsMissing === undefined ? "" : `, ${formatCount(reviewsMissing, "review")} missing`;
+    const active = `${formatCount(reviewers.length, "active reviewer")} of the round`;
+    const loads = reviewers.map(({ reviewerId, load }) => `${this.#named(reviewerId)} has ${load} there`);
     return [
       "The service makes the plan when it is called. It starts from:",
       `${atLeast}${formatCount(submissions, "submission")} in review${missing}`,
-      `${atLeast}${formatCount(reviewers.length, "active reviewer")} of the round`,
-      ...shortenLines(reviewers.map(({ reviewerId, load }) => `${this.#named(reviewerId)} has ${load} there`)),
+      `${atLeast}${active}`,
+      ...this.#longTexts.shortenLines(`All ${active}`, loads),
     ];
   }
 
@@ -158,48 +168,28 @@ class PreviewBuilder {
       const added = invitedTo.filter(
         (roundId) => !((before?.["roundIds"] ?? []) as readonly string[]).includes(roundId),
       );
+      const rounds = added.map((roundId) => this.#named(roundId));
       const changed = listChangedNames(change);
       return [
         before ? `Reviewer already: ${who}` : `New reviewer: ${who}, as ${after["role"] ?? "reviewer"}`,
-        ...(added.length > 0 ? [`For the rounds: ${formatList(added.map((roundId) => this.#named(roundId)))}`] : []),
+        ...(rounds.length > 0
+          ? [`For the rounds: ${this.#longTexts.formatList(`All ${rounds.length} rounds`, rounds)}`]
+          : []),
         ...(before && changed.length > 0 ? [`Changes in the record: ${changed.join(", ")}`] : []),
       ];
     });
   }
 
   emails(): string[] {
-    const suppressed = this.#listMails().filter(({ status }) => status === "suppressed").length;
+    const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
+    const sent = mails.filter(({ status }) => status !== "suppressed");
+    const suppressed = mails.length - sent.length;
+    const mailings = Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`);
     const skipped = this.#listSkipped("recipient");
     return [
-      ...this.#mailings().flatMap((mails) => this.#mailing(mails)),
+      ...[...mailings.values()].flatMap((mails) => this.#mailing(mails)),
       ...(suppressed > 0 ? [`${formatCount(suppressed, "e-mail")} suppressed: not sent`] : []),
       ...(skipped.length > 0 ? [`${formatCount(skipped.length, "recipient")} left out`] : []),
-    ];
-  }
-
-  #listMails(): Row[] {
-    return this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
-  }
-
-  /** Returns the e-mails that are sent, in groups with the same message. */
-  #mailings(): Row[][] {
-    const sent = this.#listMails().filter(({ status }) => status !== "suppressed");
-    return [...Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`).values()];
-  }
-
-  longTexts(): TitledText[] {
-    return [
-      ...this.#mailings().flatMap((mails) => {
-        const { recipientKind, body } = mails[0] ?? {};
-        const named = this.#nameRecipients(mails);
-        return [
-          ...selectLongText(`The whole message to ${recipientKind}s`, body),
-          ...(named.length > maxLines
-            ? [{ title: `All ${named.length} ${recipientKind}s by name`, text: named.join("\n") }]
-            : []),
-        ];
-      }),
-      ...this.#of("feedbacks").flatMap(({ id, after }) => selectLongText(`The whole feedback ${id}`, after?.["body"])),
     ];
   }
 
@@ -212,7 +202,9 @@ class PreviewBuilder {
   /** Describes one message and its recipients. */
   #mailing(mails: readonly Row[]): string[] {
     const { recipientKind, subject, body, template } = mails[0] ?? {};
-    const named = this.#nameRecipients(mails);
+    this.#longTexts.addText(`The whole message to ${recipientKind}s`, body);
+    const named = mails.map((mail) => this.#recipient(mail)).filter((recipient) => recipient !== undefined);
+    const to = this.#longTexts.formatList(`All ${named.length} ${recipientKind}s by name`, named);
     const unnamed = mails.length - named.length;
     const inOwnWords = subject === undefined;
     const form = inOwnWords
@@ -221,14 +213,10 @@ class PreviewBuilder {
     const link = template === "reviewer_invitation" ? ", with a link that accepts the invitation" : "";
     return [
       `${formatCount(mails.length, "e-mail")} to ${recipientKind}s, ${form}${link}`,
-      ...(named.length > 0 ? [`To: ${formatList(named)}`] : []),
+      ...(named.length > 0 ? [`To: ${to}`] : []),
       ...(unnamed > 0 ? [`${named.length > 0 ? "And to" : "To"} ${unnamed} whose names the token may not read`] : []),
       ...(body ? [`It ${inOwnWords ? "contains" : "begins"}: ${quoteUntrusted(body, maxTextChars)}`] : []),
     ];
-  }
-
-  #nameRecipients(mails: readonly Row[]): string[] {
-    return mails.map((mail) => this.#recipient(mail)).filter((recipient) => recipient !== undefined);
   }
 
   /** Returns a recipient's name, or the id that the caller gave. A reviewer's address may be hidden from the caller. */
@@ -239,10 +227,11 @@ class PreviewBuilder {
   }
 
   feedback(): string[] {
-    return this.#of("feedbacks").flatMap(({ before, after }) => {
+    return this.#of("feedbacks").flatMap(({ id, before, after }) => {
       if (!after || before?.["released"] === after["released"]) return [];
       // Remote services do not return feedback before its release.
       if (after["body"] === undefined) return [`Feedback ${after["feedbackId"]} becomes visible to its applicant`];
+      this.#longTexts.addText(`The whole feedback ${id}`, after["body"]);
       const subject = after["subject"] ? ` ${quoteUntrusted(after["subject"])}` : "";
       return [
         `Feedback${subject} becomes visible to the applicant of ${this.#named(after["submissionId"])}`,

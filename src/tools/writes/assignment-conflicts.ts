@@ -8,7 +8,7 @@ import type { Pair } from "../../domain/assignments.ts";
 import { type ConflictParty, listConflicts } from "../../domain/conflicts.ts";
 import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
 import { readAsCaller, type UpstreamRow } from "../caller-reads.ts";
-import { formatList, formatName, shortenLines } from "../confirmation/preview-text.ts";
+import { formatName, LongTexts } from "../confirmation/preview-text.ts";
 import type { ToolSession } from "../session.ts";
 
 /** Most submissions and most reviewers that are compared for one call: each costs up to three reads. */
@@ -26,6 +26,7 @@ export function describePlannedConflicts(
   session: ToolSession,
   call: UpstreamCall,
   dryRunResult: DryRunResult,
+  longTexts: LongTexts,
 ): Promise<string[]> {
   const rows = dryRunResult.changes.flatMap(({ table, before, after }) =>
     table === "assignments" && !before && after ? [after] : [],
@@ -34,7 +35,7 @@ export function describePlannedConflicts(
     submissionId: String(row["submissionId"]),
     reviewerId: String(row["reviewerId"]),
   }));
-  return describeConflicts(session, call, pairs, (id) => formatName(dryRunResult, id));
+  return describeConflicts(session, call, pairs, { longTexts, formatRecord: (id) => formatName(dryRunResult, id) });
 }
 
 /** Describes what speaks against the assignments that a call has created without a question. */
@@ -57,12 +58,17 @@ const comparisons: Partial<Record<OperationName, string>> = {
   list_assignments: "declared conflicts and earlier declines",
 };
 
+interface ConflictFormat {
+  readonly longTexts: LongTexts;
+  readonly formatRecord: (id: string) => string;
+}
+
 /** Describes what speaks against assignments, a line each, and what was not compared. Never fails. */
 async function describeConflicts(
   session: ToolSession,
   call: UpstreamCall,
   pairs: readonly Pair[],
-  formatRecord: (id: string) => string = (id) => id,
+  { longTexts, formatRecord }: ConflictFormat = { longTexts: new LongTexts(), formatRecord: (id) => id },
 ): Promise<string[]> {
   const allSubmissionIds = [...new Set(pairs.map(({ submissionId }) => submissionId))];
   const allReviewerIds = [...new Set(pairs.map(({ reviewerId }) => reviewerId))];
@@ -97,8 +103,9 @@ async function describeConflicts(
   });
   const lines = (await Promise.all(ofSubmissions)).flat();
   const isLeftOut = (id: string) => !submissionIds.includes(id) && !reviewerIds.includes(id);
+  const leftOut = [...allSubmissionIds, ...allReviewerIds].filter(isLeftOut).map(formatRecord);
   return [
-    ...shortenLines(lines),
+    ...longTexts.shortenLines(`All ${lines.length} cautions`, lines),
     ...(unread.size > 0
       ? [`Not checked for conflicts, because they could not be read: ${[...unread].join(", ")}`]
       : []),
@@ -106,7 +113,7 @@ async function describeConflicts(
       ? [
           `Not checked for conflicts: ${pairs.length - compared.length} of the ${pairs.length} assignments. ` +
             `One call compares ${maxCompared} submissions and ${maxCompared} reviewers. Left out: ` +
-            formatList([...allSubmissionIds, ...allReviewerIds].filter(isLeftOut).map(formatRecord)),
+            longTexts.formatList(`All ${leftOut.length} not checked for conflicts`, leftOut),
         ]
       : []),
   ];

@@ -6,7 +6,7 @@ import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
 import { readAsCaller } from "../caller-reads.ts";
-import { quoteUntrusted } from "../confirmation/preview-text.ts";
+import { maxTextChars, quoteUntrusted } from "../confirmation/preview-text.ts";
 import type { ToolSession } from "../session.ts";
 import type { ResolvedWrite } from "./resolved-write.ts";
 
@@ -38,10 +38,10 @@ export async function resolveKeptFields(
   const [from, to] = [listValues(source.data as Person), listValues(target.data as Person)];
   const lines = [...new Set(keep)].map((name) => {
     if (from[name] === undefined) return `${name}: the source has none, so the survivor's stays`;
-    const before = to[name] === undefined ? "empty" : quoteUntrusted(to[name]);
+    const before = to[name] === undefined ? "empty" : quoteUntrusted(to[name], maxTextChars);
     return from[name] === to[name]
       ? `${name}: equal`
-      : `${name} of the survivor: ${before} → ${quoteUntrusted(from[name])}`;
+      : `${name} of the survivor: ${before} → ${quoteUntrusted(from[name], maxTextChars)}`;
   });
   const kept = keep.filter((name) => from[name] !== undefined && from[name] !== to[name]);
   const contact = contactFields.filter((name) => kept.includes(name)).map((name) => [name, from[name]]);
