@@ -98,6 +98,9 @@ export const operationNames = Object.keys(contract) as OperationName[];
 /** Names of the interface's operations in their order, followed by the additions and the workflows. */
 export const callNames = Object.keys(operations) as CallName[];
 
+/** The audit actions of all calls, in alphabetical order. */
+export const auditActions: readonly string[] = [...new Set(callNames.map((name) => operations[name].audit))].sort();
+
 export const nounNames = Object.keys(nouns) as Noun[];
 
 export function getToolset(name: CallName): Toolset {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Assignment } from "./assignments.ts";
 import { boundedText, DateTime, Email, FreeForm, Id } from "./definition/fields.ts";
+import type { AuditAction } from "./entity-types.ts";
 import { Feedback } from "./feedback.ts";
 import { File } from "./files.ts";
 import { Payment } from "./payments.ts";
@@ -13,8 +14,7 @@ interface Declaration<Input extends z.ZodObject, Data extends z.ZodType> {
   readonly summary: string;
   readonly input: Input;
   readonly data: Data;
-  /** Returns the name of the audit entry: entity type, dot, past participle. */
-  readonly audit: (input: z.output<Input>) => `${string}.${string}`;
+  readonly audit: (input: z.output<Input>) => AuditAction;
 }
 
 function portalAction<Input extends z.ZodObject, Data extends z.ZodType>(

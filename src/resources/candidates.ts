@@ -1,7 +1,8 @@
 import type { AuditEntry } from "../contract/audit.ts";
 import { maxLimit } from "../contract/definition/page.ts";
+import { entityTypes } from "../contract/entity-types.ts";
 import type { File } from "../contract/files.ts";
-import { type OperationName, operationNames, operations } from "../contract/index.ts";
+import { auditActions, type OperationName, operations } from "../contract/index.ts";
 import type { Applicant, Person, PersonSchema } from "../contract/persons.ts";
 import type { Program, Round, Track } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
@@ -79,8 +80,6 @@ function createRecordReader({ ask }: ResourceReader): RecordReader {
 }
 
 type CandidateSource = (records: RecordReader, input: CompletionInput) => Promise<Candidate[]> | Candidate[];
-
-const auditActions = [...new Set(operationNames.map((name) => operations[name].audit))].sort();
 
 const sources: Readonly<Record<string, CandidateSource>> = {
   programId: async (records) =>
@@ -167,7 +166,7 @@ const sources: Readonly<Record<string, CandidateSource>> = {
   updatedSince: listDates,
   updatedAfter: listDates,
   action: () => auditActions.map((action) => createCandidate(action)),
-  entityType: () => auditActions.map((action) => createCandidate(action.split(".")[0] ?? "")),
+  entityType: () => entityTypes.map((type) => createCandidate(type)),
   type: () => eventTypes.map((type) => createCandidate(type)),
   limit: () => ["10", "25", "50", "100"].map((limit) => createCandidate(limit)),
 };

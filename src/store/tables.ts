@@ -6,6 +6,7 @@ import { Assignment } from "../contract/assignments.ts";
 import { personal } from "../contract/definition/field-annotations.ts";
 import { common, Id, Timestamp } from "../contract/definition/fields.ts";
 import { EmailSend, Suppression } from "../contract/emails.ts";
+import type { EntityType } from "../contract/entity-types.ts";
 import { ExportJob } from "../contract/exports.ts";
 import { Feedback } from "../contract/feedback.ts";
 import { File } from "../contract/files.ts";
@@ -35,7 +36,7 @@ export interface Table<Record_ extends z.ZodObject = z.ZodObject> {
 }
 
 function defineTable<Record_ extends z.ZodObject>(
-  entity: string,
+  entity: EntityType,
   record: Record_,
   id: keyof z.output<Record_> & string,
   members: Members<z.output<Record_>> = {},

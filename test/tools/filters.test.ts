@@ -120,7 +120,7 @@ describe.each(["embedded", "remote"] as const)("through a service that is %s", (
     expect(readError(refused)).toMatchObject({ code: "validation_failed" });
   });
 
-  test("an empty list has a note if its action or event type is unknown", async () => {
+  test("an empty list has a note if its action, kind of record or event type is unknown", async () => {
     const { server, agent } = await openFixture(through);
     const listNotes = async (name: string, args: Row) => {
       const result = await agent.call(name, args);
@@ -139,6 +139,11 @@ describe.each(["embedded", "remote"] as const)("through a service that is %s", (
       expect.stringMatching(/Known are, for example: (submission\.\w+, )+submission\.\w+\.$/),
     ]);
     expect(await listNotes("list_audit_entries", { action: "submission.eliminated" })).toEqual([]);
+    expect(await listNotes("list_audit_entries", { entityType: "submision" })).toEqual([
+      expect.stringMatching(/^entityType: “submision” is not a known kind of record\. Did you mean submission\? Known/),
+    ]);
+    expect(await listNotes("list_audit_entries", { entityType: "payment" })).toEqual([]);
+    expect(await listNotes("list_audit_entries", { entityType: "x.y", action: "x.y" })).toHaveLength(2);
     if (through === "embedded") {
       expect(await listNotes("list_events", { type: "payment.faild" })).toEqual([
         "type: “payment.faild” is not a known event type. Did you mean payment.failed? Known are, for example: payment.succeeded, payment.failed, payment.waived.",

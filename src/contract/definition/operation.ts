@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Scope } from "../access/scopes.ts";
+import type { AuditAction } from "../entity-types.ts";
 import { type ProblemCode, problem } from "../errors.ts";
 import { Id } from "./fields.ts";
 import { PageMeta } from "./page.ts";
@@ -43,8 +44,7 @@ export interface Declaration<
   /** Most rows of a list without pages. A smaller `limit` of the call applies. */
   readonly maxRows?: number;
   readonly status?: 200 | 201;
-  /** Name of the audit entry: entity type, dot, past participle. */
-  readonly audit: `${string}.${string}`;
+  readonly audit: AuditAction;
   /** Errors beyond {@link commonErrors}. */
   readonly errors?: readonly ProblemCode[];
   /** Returns the scopes that an input needs in addition to `scope`. */

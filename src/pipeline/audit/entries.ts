@@ -8,6 +8,7 @@ import type { AuditEntry } from "../../contract/audit.ts";
 import { getAnnotation, hasPersonalData } from "../../contract/definition/field-annotations.ts";
 import type { Operation } from "../../contract/definition/operation.ts";
 import { type AnySchema, type Fields, getSchemaType } from "../../contract/definition/schema-visitor.ts";
+import type { EntityType } from "../../contract/entity-types.ts";
 import { createId } from "../../lib/ids.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { Caller } from "../../store/handler-context.ts";
@@ -103,7 +104,7 @@ export function createProductTokenEntry(context: AuditContext, { before, after }
 /** Returns the entry of a change to what is not a record of the interface. */
 function createAccountEntry(
   context: AuditContext,
-  entityType: string,
+  entityType: EntityType,
   entityId: string | undefined,
   changes: AuditEntry["changes"],
 ): AuditEntry {

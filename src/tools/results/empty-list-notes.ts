@@ -1,5 +1,6 @@
+import { entityTypes } from "../../contract/entity-types.ts";
 import { events } from "../../contract/events.ts";
-import { type CallName, operations } from "../../contract/index.ts";
+import { auditActions, type CallName, operations } from "../../contract/index.ts";
 import { suggestWord } from "../../lib/did-you-mean.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import { quoteUntrusted } from "../confirmation/preview-text.ts";
@@ -8,31 +9,28 @@ import { quoteUntrusted } from "../confirmation/preview-text.ts";
 interface OpenFilter {
   readonly name: string;
   readonly rule: string;
-  listKnown(): readonly string[];
+  readonly known: readonly string[];
 }
 
-const openFilters: Partial<Record<CallName, OpenFilter>> = {
-  list_audit_entries: {
-    name: "action",
-    rule: "is not the audit action of a tool",
-    listKnown: () => [...new Set(Object.values(operations).map(({ audit }) => audit))],
-  },
-  list_events: { name: "type", rule: "is not a known event type", listKnown: () => Object.keys(events) },
+const openFilters: Partial<Record<CallName, readonly OpenFilter[]>> = {
+  list_audit_entries: [
+    { name: "action", rule: "is not the audit action of a tool", known: auditActions },
+    { name: "entityType", rule: "is not a known kind of record", known: entityTypes },
+  ],
+  list_events: [{ name: "type", rule: "is not a known event type", known: Object.keys(events) }],
 };
 
 /** Most words that a note lists. */
-const maxListed = 20;
+const maxListed = 32;
 
-/** Returns a note if a list may be empty because the interface does not know the word that it is filtered by. */
+/** Returns a note for each filter of a list that may be empty because the interface does not know the filter's word. */
 export function listEmptyListNotes({ operation, input }: UpstreamCall): readonly string[] {
-  const filter = openFilters[operation];
-  const given = filter && input[filter.name];
-  if (!filter || typeof given !== "string") return [];
-  const known = filter.listKnown();
-  if (known.includes(given)) return [];
-  const { name, rule } = filter;
-  const suggestion = suggestWord(getAction(given) ?? given, known);
-  return [`${name}: ${quoteUntrusted(given)} ${rule}.${suggestion} ${listSameKind(given, known)}`];
+  return (openFilters[operation] ?? []).flatMap(({ name, rule, known }) => {
+    const given = input[name];
+    if (typeof given !== "string" || known.includes(given)) return [];
+    const suggestion = suggestWord(getAction(given) ?? given, known);
+    return [`${name}: ${quoteUntrusted(given)} ${rule}.${suggestion} ${listSameKind(given, known)}`];
+  });
 }
 
 /** Returns the audit action of a tool by the tool's name. */

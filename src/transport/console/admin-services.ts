@@ -2,6 +2,7 @@ import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
 import type { User } from "../../contract/access/roles.ts";
 import type { Scope } from "../../contract/access/scopes.ts";
 import type { Token } from "../../contract/access/tokens.ts";
+import type { AuditAction } from "../../contract/entity-types.ts";
 import type { WebhookAttempt } from "../../contract/webhooks.ts";
 import type { SetUpEditor } from "../../imports/set-up.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -31,7 +32,7 @@ export interface AdminServices {
 /** The rule of a page's read for which the interface has no operation. */
 export interface PageReadRule {
   /** The name in the audit, such as `export.listed`. */
-  readonly audit: `${string}.${string}`;
+  readonly audit: AuditAction;
   readonly scopes: readonly Scope[];
   /** The id of the record, if the page shows one. */
   readonly entityId?: string;
@@ -64,7 +65,7 @@ export interface EmbeddedAdmin {
   readonly replay: Replay;
   readonly sendTestEvent: TestEventSender;
   /** Records an act that changes no record, in the name of the person. */
-  readonly recordAct: (user: User, act: `${string}.${string}`, entityId: string) => Promise<void>;
+  readonly recordAct: (user: User, act: AuditAction, entityId: string) => Promise<void>;
   /** Loads the part that sets programmes up, on first use. */
   readonly loadSetUpEditor: () => Promise<SetUpEditor>;
   readonly mail: MailAdmin;
