@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Assignment } from "./assignments.ts";
 import { boundedText, DateTime, Email, FreeForm, Id } from "./definition/fields.ts";
-import type { AuditAction } from "./entity-types.ts";
+import type { AuditAction } from "./definition/record-kinds.ts";
 import { Feedback } from "./feedback.ts";
 import { File } from "./files.ts";
 import { Payment } from "./payments.ts";

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../contract/audit.ts";
 import { maxLimit } from "../contract/definition/page.ts";
-import { entityTypes } from "../contract/entity-types.ts";
+import { entityTypes } from "../contract/definition/record-kinds.ts";
 import type { File } from "../contract/files.ts";
 import { auditActions, type OperationName, operations } from "../contract/index.ts";
 import type { Applicant, Person, PersonSchema } from "../contract/persons.ts";

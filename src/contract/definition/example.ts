@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { findIdPrefix } from "./id-prefixes.ts";
+import { findIdPrefix } from "./record-kinds.ts";
 import { type AnySchema, isOptional, visitSchema } from "./schema-visitor.ts";
 
 /** Example values for fields whose type alone does not show what they contain. */

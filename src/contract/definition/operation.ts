@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type { Scope } from "../access/scopes.ts";
-import type { AuditAction } from "../entity-types.ts";
 import { type ProblemCode, problem } from "../errors.ts";
 import { Id } from "./fields.ts";
 import { PageMeta } from "./page.ts";
+import type { AuditAction } from "./record-kinds.ts";
 
 /** The effect of a call. MCP hints and the need for a transaction follow from it. */
 export type Effect = "read" | "create" | "update" | "destroy" | "send";

@@ -1,4 +1,4 @@
-import { findIdPrefix, idPrefixes } from "../../contract/definition/id-prefixes.ts";
+import { findIdPrefix, idPrefixes } from "../../contract/definition/record-kinds.ts";
 
 const known: ReadonlySet<string> = new Set(Object.values(idPrefixes));
 

@@ -1,4 +1,4 @@
-import { entityTypes } from "../../contract/entity-types.ts";
+import { entityTypes } from "../../contract/definition/record-kinds.ts";
 import { events } from "../../contract/events.ts";
 import { auditActions, type CallName, operations } from "../../contract/index.ts";
 import { suggestWord } from "../../lib/did-you-mean.ts";

@@ -2,7 +2,7 @@ import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
 import type { User } from "../../contract/access/roles.ts";
 import type { Scope } from "../../contract/access/scopes.ts";
 import type { Token } from "../../contract/access/tokens.ts";
-import type { AuditAction } from "../../contract/entity-types.ts";
+import type { AuditAction } from "../../contract/definition/record-kinds.ts";
 import type { WebhookAttempt } from "../../contract/webhooks.ts";
 import type { SetUpEditor } from "../../imports/set-up.ts";
 import type { Clock } from "../../lib/clock.ts";
