@@ -1,5 +1,5 @@
 import { limits } from "../contract/access/limits.ts";
-import { DateFrom } from "../contract/definition/fields.ts";
+import { CalendarDate } from "../contract/definition/fields.ts";
 import type { Issue } from "../contract/errors.ts";
 import type { ApplicationField, Constraints } from "../contract/schemas.ts";
 import { createPatternMatcher } from "./pattern.ts";
@@ -93,8 +93,8 @@ function findFault(field: FieldDefinition, value: unknown, matches: Matches): Fa
     case "number":
       return findNumberFault(value, constraints);
     case "date":
-      if (DateFrom.safeParse(value).success) return undefined;
-      return ["invalid_format", "Expected YYYY-MM-DD or an RFC 3339 date-time"];
+      if (CalendarDate.safeParse(value).success) return undefined;
+      return ["invalid_format", "Expected a date without a time: YYYY-MM-DD"];
     case "boolean":
       return typeof value === "boolean" ? undefined : ["invalid_type", "Expected true or false"];
     case "select":

@@ -36,7 +36,8 @@ export const Email = contactDetail(z.email().max(255), "email");
 /** A free-form JSON object. */
 export const FreeForm = freeForm(z.record(z.string(), z.unknown()));
 
-const calendarDay = /^\d{4}-\d{2}-\d{2}$/;
+/** The value of a field of type date (specification 2.6): `YYYY-MM-DD`. A date-time would be another day elsewhere. */
+export const CalendarDate = z.iso.date();
 
 /** A date in a query: `YYYY-MM-DD` (start of that day, UTC) or RFC 3339. */
 export const DateFrom = toQueryDate("T00:00:00.000Z");
@@ -49,7 +50,7 @@ function toQueryDate(dayTime: string) {
     .string()
     .max(40)
     .transform((value, context) => {
-      const time = DateTime.safeParse(calendarDay.test(value) ? value + dayTime : value);
+      const time = DateTime.safeParse(CalendarDate.safeParse(value).success ? value + dayTime : value);
       if (time.success) return time.data;
       context.issues.push({ code: "custom", message: "Expected YYYY-MM-DD or an RFC 3339 date-time", input: value });
       return z.NEVER;
