@@ -1,4 +1,5 @@
 import { type CallName, operations } from "../contract/index.ts";
+import { isObject } from "../lib/is-object.ts";
 import { type Answer, type Failure, type Success, toFailure, type UpstreamCall } from "../upstream/port.ts";
 import { prepareArguments } from "./arguments.ts";
 import { awaitExport } from "./await-export.ts";
@@ -170,7 +171,16 @@ async function finishWrite(
   const warnings = await listWriteWarnings(session, call, answer.data);
   const selection = options.select ?? selectChanges(call.operation, call.input, answer.data);
   const shown = await showAnswer(session, call, answer, selection.paths);
-  return { ...shown, notes: [...notes, ...warnings, ...shown.notes, ...(options.select ? [] : selection.notes)] };
+  const unselected = options.select ? [] : selection.notes;
+  const unchanged = listUnchangedNotes(call, answer.data);
+  return { ...shown, notes: [...notes, ...unchanged, ...warnings, ...shown.notes, ...unselected] };
+}
+
+/** Returns a note if a call has changed nothing: every change increments the version. */
+function listUnchangedNotes({ input }: UpstreamCall, data: unknown): string[] {
+  if (input["version"] === undefined || !isObject(data) || data["version"] !== input["version"]) return [];
+  const unkept = input["reason"] === undefined ? "" : " A reason is kept only with a change.";
+  return [`Nothing changed: the record already was as requested.${unkept}`];
 }
 
 /** Does what follows a write: updates the survivor of a merge, or waits for an export if a control is given. */
