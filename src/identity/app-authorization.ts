@@ -96,12 +96,18 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
       }
       // What has expired was not allowed before, and must not come back with its tokens.
       await apps.endExpired(clock.now().toISOString());
-      const allowedBefore = await findAllowedScopes(deps, await authenticate(request), clientId);
+      const signedIn = await authenticate(request);
+      const allowedBefore = await findAllowedScopes(deps, signedIn, clientId);
       const query = completeQuery(parameters, deps.getResource(request.origin), allowedBefore);
-      const answer = await callLibrary(deps, request, `/oauth2/authorize?${query}`);
+      const isSilent = query.get("prompt") === "none";
+      // With a session, the library could take an earlier consent for granted.
+      const asking = isSilent ? { ...request, headers: new Headers() } : request;
+      const answer = await callLibrary(deps, asking, `/oauth2/authorize?${query}`);
       const location = answer.headers.get("location");
       if (location === null) return { next: "refuse", reason: "invalid_request" };
-      return tickets.follow(request, new URL(location, request.origin));
+      const url = new URL(location, request.origin);
+      if (isSilent && signedIn) requireConsent(url);
+      return tickets.follow(request, url);
     },
 
     async findRequest(request, ticket) {
@@ -137,7 +143,7 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
         // The library knows nothing of the time that a person has set.
         await apps.endExpired(clock.now().toISOString());
         const wait = await loadDocument(deps, request, new URLSearchParams(text).get("client_id") ?? "");
-        return wait === undefined ? forward(deps, request, raw, text) : createTooMany(wait);
+        return wait === undefined ? correctError(await forward(deps, request, raw, text)) : createTooMany(wait);
       }
       const wait = await attempts.count("registration", request.address);
       if (wait !== undefined) return createTooMany(wait);
@@ -208,13 +214,13 @@ async function findAllowedScopes(
 }
 
 /**
- * Completes a request for authorization: a person is always asked, and for MCP of this server alone. What was allowed
+ * Completes a request for authorization: a person is always asked, or the request is refused if nobody may be asked, and for MCP of this server alone. What was allowed
  * before is asked for again, because the answer replaces it.
  */
 function completeQuery(given: URLSearchParams, resource: string, allowedBefore: readonly Scope[]): URLSearchParams {
   const query = new URLSearchParams(given);
   // A client cannot prove that it is the one that was connected before, so no consent is taken for granted.
-  query.set("prompt", "consent");
+  query.set("prompt", given.get("prompt")?.split(" ").includes("none") ? "none" : "consent");
   if (!query.has("resource")) query.set("resource", resource);
   const scope = query.get("scope");
   if (scope !== null) {
@@ -222,6 +228,13 @@ function completeQuery(given: URLSearchParams, resource: string, allowedBefore: 
     query.set("scope", [...new Set(wanted)].join(" "));
   }
   return query;
+}
+
+/** Changes the error of an app's address if the person is signed in: only consent is missing (OpenID Core, 3.1.2.6). */
+function requireConsent({ searchParams }: URL): void {
+  if (searchParams.get("error") !== "login_required") return;
+  searchParams.set("error", "consent_required");
+  searchParams.set("error_description", "A person is always asked for consent");
 }
 
 async function describeRequest(
@@ -305,6 +318,14 @@ function forward({ getAuth }: AppAuthorizationDeps, request: BrowserRequest, raw
   }
   const address = `${request.origin}${new URL(raw.url).pathname}`;
   return getAuth(request).handler(new Request(address, { method: "POST", body, headers }));
+}
+
+/** Answers a wrong verifier of a code with `invalid_grant` (RFC 7636, section 4.6). The library refuses it otherwise. */
+async function correctError(answer: Response): Promise<Response> {
+  if (answer.status !== 401) return answer;
+  const { error, ...rest } = (await answer.clone().json()) as { readonly error?: string };
+  if (error !== "invalid_request") return answer;
+  return Response.json({ error: "invalid_grant", ...rest }, { status: 400, headers: { "cache-control": "no-store" } });
 }
 
 /** Parses the metadata of a client that registers, and keeps what is used here. */

@@ -207,6 +207,7 @@ describe("a code", () => {
       const answer = await sendForm(browser, "token", { ...form, ...change });
       expect(answer.status, JSON.stringify(change)).toBeGreaterThanOrEqual(400);
       expect(answer.body.access_token).toBeUndefined();
+      if (change["code_verifier"]) expect([answer.status, answer.body.error]).toEqual([400, "invalid_grant"]);
     }
   });
 

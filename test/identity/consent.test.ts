@@ -161,16 +161,34 @@ describe("consent", () => {
     const browser = await openAs(server);
     const { query, app } = await askOnce(browser);
     await allow(browser, app, "read", "change", "send", "export");
-    for (const change of [
-      { prompt: "none" },
-      { prompt: "login" },
-      { prompt: "" },
-      { group: "change", decision: "connect" },
-    ]) {
+    for (const change of [{ prompt: "login" }, { prompt: "" }, { group: "change", decision: "connect" }]) {
       const { pathname, search } = toAsked(browser, { ...query, ...(change as Record<string, string>) });
       const location = (await browser.open(`${pathname}${search}`)).headers.get("location") ?? "";
       expect([change, location]).toEqual([change, expect.stringMatching(/^\/connect\/[0-9a-f]{64}$/)]);
     }
+  });
+
+  test("is not asked for with prompt=none: the app gets an error, and never a code", async ({ server }) => {
+    const browser = await openAs(server);
+    const { query, app } = await askOnce(browser);
+    await allow(browser, app, "read", "change", "send", "export");
+    const askSilently = async (change: Record<string, string> = {}) => {
+      const { pathname, search } = toAsked(browser, { ...query, prompt: "none", ...change });
+      const { headers, status } = await browser.open(`${pathname}${search}`);
+      return { status, location: headers.get("location") ?? "" };
+    };
+    const readError = async (change?: Record<string, string>) => {
+      const { searchParams, origin, pathname } = new URL((await askSilently(change)).location);
+      expect(`${origin}${pathname}`).toBe(query.redirect_uri);
+      expect(searchParams.get("code")).toBeNull();
+      expect(searchParams.get("iss")).toBe(`${browser.origin}/auth`);
+      return [searchParams.get("error"), searchParams.get("state")];
+    };
+    expect(await readError()).toEqual(["consent_required", "s"]);
+    expect(await readError({ prompt: "none login" })).toEqual(["consent_required", "s"]);
+    expect(await askSilently({ redirect_uri: "https://evil.example/" })).toEqual({ status: 400, location: "" });
+    await browser.submit("/sign-out");
+    expect(await readError()).toEqual(["login_required", "s"]);
   });
 
   test("cannot be chosen by the address of its page, nor framed, nor given by opening it", async ({ server }) => {
