@@ -99,15 +99,8 @@ export function createAppAuthorization(deps: AppAuthorizationDeps): AppAuthoriza
       const signedIn = await authenticate(request);
       const allowedBefore = await findAllowedScopes(deps, signedIn, clientId);
       const query = completeQuery(parameters, deps.getResource(request.origin), allowedBefore);
-      const isSilent = query.get("prompt") === "none";
-      // With a session, the library could take an earlier consent for granted.
-      const asking = isSilent ? { ...request, headers: new Headers() } : request;
-      const answer = await callLibrary(deps, asking, `/oauth2/authorize?${query}`);
-      const location = answer.headers.get("location");
-      if (location === null) return { next: "refuse", reason: "invalid_request" };
-      const url = new URL(location, request.origin);
-      if (isSilent && signedIn) requireConsent(url);
-      return tickets.follow(request, url);
+      const url = await findNextAddress(deps, request, query, signedIn !== undefined);
+      return url ? tickets.follow(request, url) : { next: "refuse", reason: "invalid_request" };
     },
 
     async findRequest(request, ticket) {
@@ -230,11 +223,25 @@ function completeQuery(given: URLSearchParams, resource: string, allowedBefore: 
   return query;
 }
 
-/** Changes the error of an app's address if the person is signed in: only consent is missing (OpenID Core, 3.1.2.6). */
-function requireConsent({ searchParams }: URL): void {
-  if (searchParams.get("error") !== "login_required") return;
-  searchParams.set("error", "consent_required");
-  searchParams.set("error_description", "A person is always asked for consent");
+/** Asks the library where to send the browser. A request that lets nobody be asked gets an error (OpenID Core, 3.1.2.6). */
+async function findNextAddress(
+  deps: AppAuthorizationDeps,
+  request: BrowserRequest,
+  query: URLSearchParams,
+  isSignedIn: boolean,
+): Promise<URL | undefined> {
+  const isSilent = query.get("prompt") === "none";
+  // With a session, the library could take an earlier consent for granted.
+  const asking = isSilent ? { ...request, headers: new Headers() } : request;
+  const answer = await callLibrary(deps, asking, `/oauth2/authorize?${query}`);
+  const location = answer.headers.get("location");
+  if (location === null) return undefined;
+  const url = new URL(location, request.origin);
+  if (isSilent && isSignedIn && url.searchParams.get("error") === "login_required") {
+    url.searchParams.set("error", "consent_required");
+    url.searchParams.set("error_description", "a person is always asked for consent");
+  }
+  return url;
 }
 
 async function describeRequest(
