@@ -154,8 +154,18 @@ describe("the console", () => {
     expect(count((await staff.open(`${base}/submissions?state=SUBMITTED`)).text)).toBe(1);
     expect((await staff.open(`${base}/submissions?words=green`)).text).toContain("A green roof");
     expect((await staff.open(`${base}/submissions?words=purple`)).text).toContain("No submission has all these words.");
-    for (const query of ["state=NONSENSE", "cursor=nonsense"]) {
-      expect((await staff.open(`${base}/submissions?${query}`)).text).toContain('role="alert"');
+    for (const [query, mistake] of [
+      ["state=NONSENSE", '<a href="#state">'],
+      ["words=!!", '<a href="#words">'],
+      ["cursor=nonsense", "The cursor does not belong"],
+    ] as const) {
+      const { text, status } = await staff.open(`${base}/submissions?${query}`);
+      expect([query, status, count(text)]).toEqual([query, 400, 0]);
+      expect(text).toContain('role="alert"');
+      expect(text).toContain(mistake);
+      const [, input] = /href="#(.+)"/.exec(mistake) ?? [];
+      if (input)
+        expect(text).toMatch(new RegExp(`id="${input}"[^>]* aria-describedby="${input}-mistake" aria-invalid`));
     }
   });
 

@@ -20,7 +20,17 @@ interface FieldBase {
 
 interface TextField extends FieldBase {
   /** Default: `text`. */
-  readonly type?: "text" | "email" | "url" | "password" | "number" | "date" | "datetime-local" | "file" | "textarea";
+  readonly type?:
+    | "text"
+    | "email"
+    | "url"
+    | "password"
+    | "number"
+    | "date"
+    | "datetime-local"
+    | "search"
+    | "file"
+    | "textarea";
   readonly value?: string;
   /** Further attributes; `true` for one without a value. */
   readonly attributes?: Readonly<Record<string, string | number | boolean>>;

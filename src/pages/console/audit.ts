@@ -3,8 +3,8 @@ import type { User } from "../../contract/access/roles.ts";
 import type { AuditEntry } from "../../contract/audit.ts";
 import { type Choice, renderSelect } from "../components/choices.ts";
 import { renderTable } from "../components/data-table.ts";
+import { type FormField, type FormMistakes, renderField } from "../components/form-fields.ts";
 import { formatMinute } from "../components/format.ts";
-import { renderNotice } from "../components/notice.ts";
 import { renderPage } from "../layout.ts";
 import { renderNextPage } from "./components.ts";
 
@@ -29,15 +29,16 @@ export interface AuditPage {
   readonly actors: readonly Choice[];
   readonly entries: readonly AuditEntry[];
   readonly cursor: string | undefined;
-  readonly error?: string | undefined;
+  /** The mistakes in the filters. */
+  readonly mistakes: FormMistakes;
 }
 
 /** Renders who did what. */
-export function renderAuditPage({ user, isRemote, search, actors, entries, cursor, error }: AuditPage) {
+export function renderAuditPage({ user, isRemote, search, actors, entries, cursor, mistakes }: AuditPage) {
   const labels = new Map(actors.map(({ value, label }) => [value, label]));
   return renderPage(
     "Audit",
-    html`${error ? renderNotice(error, "error") : ""}${isRemote ? remoteHint : ""}${renderSearch(search, actors)}
+    html`${isRemote ? remoteHint : ""}${renderSearch(search, actors, mistakes)}
       ${renderTable({
         caption: "Audit entries",
         headings: ["Time", "Who", "Action", "Record", "Changes", "Reason"],
@@ -52,7 +53,7 @@ export function renderAuditPage({ user, isRemote, search, actors, entries, curso
         empty: "No entries match.",
       })}
       ${renderNextPage("/audit", { ...search }, cursor)}`,
-    { user, section: "/audit" },
+    { user, section: "/audit", mistakes },
   );
 }
 
@@ -61,25 +62,23 @@ const remoteHint = html`<p>
   service with the records has its own, which names the product tokens.
 </p>`;
 
-function renderSearch({ actor, record, action, from, to }: AuditSearch, actors: readonly Choice[]) {
+function renderSearch(
+  { actor, record, action, from, to }: AuditSearch,
+  actors: readonly Choice[],
+  mistakes: FormMistakes,
+) {
+  const fields: readonly FormField[] = [
+    {
+      ...{ name: "action", label: "Action", value: action },
+      attributes: { maxlength: 64, placeholder: "submission.advanced" },
+    },
+    { name: "record", label: "Id of the record", value: record, attributes: { maxlength: 64 } },
+    { name: "from", label: "From", type: "date", value: from },
+    { name: "to", label: "To", type: "date", value: to },
+  ];
   return html`<form method="get" action="/audit" class="filter" role="search">
     <div>${renderSelect("actor", "Person, token or app", [{ value: "", label: "Anyone" }, ...actors], actor)}</div>
-    <div>
-      <label for="action">Action</label>
-      <input id="action" name="action" maxlength="64" value="${action}" placeholder="submission.advanced" />
-    </div>
-    <div>
-      <label for="record">Id of the record</label>
-      <input id="record" name="record" maxlength="64" value="${record}" />
-    </div>
-    <div>
-      <label for="from">From</label>
-      <input id="from" name="from" type="date" value="${from}" />
-    </div>
-    <div>
-      <label for="to">To</label>
-      <input id="to" name="to" type="date" value="${to}" />
-    </div>
+    ${fields.map((field) => html`<div>${renderField(field, mistakes)}</div>`)}
     <button>Show</button>
     <a href="/audit">Show all</a>
     <p class="hint">

@@ -4,6 +4,7 @@ import type { Problem } from "../../contract/errors.ts";
 import type { Program } from "../../contract/programs.ts";
 import type { OpenWork } from "../../contract/workflows/open-work.ts";
 import type { ReviewProgress } from "../../contract/workflows/review-progress.ts";
+import type { FormMistakes } from "../components/form-fields.ts";
 import { formatCode, formatMinute } from "../components/format.ts";
 import { renderGaps } from "../components/gaps.ts";
 import { createReviewerTable, createRoundTable } from "../components/progress.ts";
@@ -67,6 +68,7 @@ export function renderProgramPage(
   program: Pick<Program, "programId" | "name">,
   name: ProgramPageName,
   content: unknown,
+  mistakes: FormMistakes = [],
 ) {
   const base = `${programsPath}/${program.programId}`;
   const current = programPages.find((page) => page.name === name);
@@ -84,7 +86,7 @@ export function renderProgramPage(
         </ul>
       </nav>
       ${content}`,
-    { user, section: programsPath },
+    { user, section: programsPath, mistakes },
   );
 }
 

@@ -3,13 +3,13 @@ import type { User } from "../../contract/access/roles.ts";
 import type { Program, Round, Track } from "../../contract/programs.ts";
 import { type Submission, SubmissionState } from "../../contract/submissions.ts";
 import type { SearchResults } from "../../contract/workflows/search.ts";
-import { type Choice, renderSelect } from "../components/choices.ts";
+import type { Choice } from "../components/choices.ts";
+import { type FormMistakes, renderField } from "../components/form-fields.ts";
 import { formatCode } from "../components/format.ts";
 import { renderGaps } from "../components/gaps.ts";
 import { createTimeColumn, type RecordTable, renderDownloads, renderRecords } from "../components/table.ts";
 import { renderNextPage } from "./components.ts";
 import { type ListPage, programsPath, type ReadResult, renderProgramPage } from "./programs.ts";
-import { renderRefusal } from "./refusal.ts";
 
 /** The filter of a list of submissions, as the address has it. */
 export interface SubmissionFilter {
@@ -32,28 +32,34 @@ export interface SubmissionsPage extends ProgramParts {
   readonly words: string;
   readonly list: ReadResult<ListPage<Submission>> | undefined;
   readonly found: ReadResult<SearchResults> | undefined;
+  /** The mistakes in the words or the filter, or the reason why nothing is shown. */
+  readonly mistakes: FormMistakes;
   readonly maxFileRows: number;
 }
 
 /** Renders a programme's submissions: those that a filter leaves, or those that have some words. */
 export function renderSubmissionsPage(page: SubmissionsPage) {
-  const { user, program, words, found, list } = page;
+  const { user, program, words, found, list, mistakes } = page;
+  const attributes = { maxlength: 200, required: true };
   return renderProgramPage(
     user,
     program,
     "/submissions",
     html`<form class="filter" method="get" role="search">
         <div>
-          <label for="words">Words in a title or an answer</label>
-          <input id="words" name="words" type="search" maxlength="200" value="${words}" required />
+          ${renderField(
+            { name: "words", label: "Words in a title or an answer", type: "search", value: words, attributes },
+            mistakes,
+          )}
         </div>
         <button>Search</button>
       </form>
-      ${renderFilters(page)} ${found ? renderFound(found) : ""}${list ? renderList(page, list) : ""}`,
+      ${renderFilters(page)} ${found?.ok ? renderFound(found.data) : ""}${list?.ok ? renderList(page, list.data) : ""}`,
+    mistakes,
   );
 }
 
-function renderFilters({ filter, tracks, rounds }: SubmissionsPage) {
+function renderFilters({ filter, tracks, rounds, mistakes }: SubmissionsPage) {
   const states = SubmissionState.options.map((state) => ({ value: state, label: formatCode(state) }));
   const trackOptions = tracks.map(({ trackId, name }) => ({ value: trackId, label: name }));
   const roundOptions = rounds.map(({ roundId, name, trackId }) => {
@@ -61,21 +67,21 @@ function renderFilters({ filter, tracks, rounds }: SubmissionsPage) {
     return { value: roundId, label: track === undefined ? name : `${track}: ${name}` };
   });
   return html`<form class="filter" method="get">
-    ${renderFilter("state", "State", states, filter.state)}
-    ${renderFilter("trackId", "Track", trackOptions, filter.trackId)}
-    ${renderFilter("roundId", "Round", roundOptions, filter.roundId)}
+    ${renderFilter("state", "State", states)}${renderFilter("trackId", "Track", trackOptions)}
+    ${renderFilter("roundId", "Round", roundOptions)}
     <button class="quiet">Filter</button>
   </form>`;
+
+  /** Renders a list of choices, none of which needs to be made. */
+  function renderFilter(name: keyof SubmissionFilter, label: string, choices: readonly Choice[]) {
+    const all = [{ value: "", label: "All" }, ...choices];
+    return html`<div>
+      ${renderField({ type: "select", name, label, choices: all, value: filter[name] }, mistakes)}
+    </div>`;
+  }
 }
 
-/** Renders a list of choices, none of which needs to be made. */
-function renderFilter(name: string, label: string, choices: readonly Choice[], chosen: string) {
-  return html`<div>${renderSelect(name, label, [{ value: "", label: "All" }, ...choices], chosen)}</div>`;
-}
-
-function renderList(page: SubmissionsPage, list: NonNullable<SubmissionsPage["list"]>) {
-  if (!list.ok) return renderRefusal(list.problem);
-  const { rows, next } = list.data;
+function renderList(page: SubmissionsPage, { rows, next }: ListPage<Submission>) {
   const path = `${programsPath}/${page.program.programId}/submissions`;
   const query = { ...page.filter };
   return html`${renderRecords(createSubmissionTable(rows, page))}${renderNextPage(path, query, next)}
@@ -114,11 +120,10 @@ export function createSubmissionTable(
   };
 }
 
-function renderFound(found: ReadResult<SearchResults>) {
-  if (!found.ok) return renderRefusal(found.problem);
+function renderFound(found: SearchResults) {
   const table: RecordTable<SearchResults["results"][number]> = {
     caption: "Submissions found, the best match first",
-    rows: found.data.results,
+    rows: found.results,
     empty: "No submission has all these words.",
     columns: [
       {
@@ -131,5 +136,5 @@ function renderFound(found: ReadResult<SearchResults>) {
       { header: "Text", value: ({ excerpt = null }) => excerpt },
     ],
   };
-  return html`${renderRecords(table)}${renderGaps(found.data)}`;
+  return html`${renderRecords(table)}${renderGaps(found)}`;
 }

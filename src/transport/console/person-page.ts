@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Role, User } from "../../contract/access/roles.ts";
-import { Problem } from "../../contract/errors.ts";
+import { type Issue, Problem } from "../../contract/errors.ts";
+import type { FormMistakes } from "../../pages/components/form-fields.ts";
 import type { SectionPath } from "../../pages/console/navigation.ts";
 import { renderRefusalPage } from "../../pages/console/refusal.ts";
 import type { Author } from "../../store/handler-context.ts";
@@ -35,6 +36,13 @@ export function answerProblem(
       ? { title: "Not found", text: "There is nothing here. It may have been removed." }
       : { title: "That did not work", text: message };
   return context.html(renderRefusalPage({ user, section, ...page }), status as ContentfulStatusCode);
+}
+
+/** Returns what is wrong with the inputs of a filter, by their ids. Other refusals concern the filter as a whole. */
+export function listFilterMistakes({ message, details }: Problem, inputs: readonly string[]): FormMistakes {
+  const { issues = [] } = (details ?? {}) as { readonly issues?: readonly Issue[] };
+  const placed = issues.filter(({ path }) => inputs.includes(path));
+  return placed.length === 0 ? [{ message }] : placed.map(({ path, message }) => ({ input: path, message }));
 }
 
 /** Returns the id under which the audit and the log know a request. */

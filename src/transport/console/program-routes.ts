@@ -25,7 +25,7 @@ import {
 import type { PeopleApp } from "../people/browser-request.ts";
 import { type ConsoleRequest, type ConsoleServices, createConsoleHandler } from "./console-page.ts";
 import type { PageData, PageReader } from "./page-reader.ts";
-import { answerProblem } from "./person-page.ts";
+import { answerProblem, listFilterMistakes } from "./person-page.ts";
 import { createTableFile } from "./table-file.ts";
 
 /** A request for records, of which there are some. */
@@ -127,9 +127,12 @@ async function showSubmissions(request: RecordRequest): Promise<Response> {
     : undefined;
   const input = { programId, ...filter, limit: pageRows, lastEvaluatedKey: cursor };
   const list = found ? undefined : await reader.read("list_submissions", input);
-  const page = { user, program: program.data, filter, words, found, maxFileRows, ...parts };
+  const answer = found ?? list;
+  const mistakes = answer?.ok === false ? listFilterMistakes(answer.problem, ["words", ...Object.keys(filter)]) : [];
+  const page = { user, program: program.data, filter, words, found, mistakes, maxFileRows, ...parts };
   return context.html(
     renderSubmissionsPage({ ...page, list: list?.ok ? { ok: true, data: toListPage(list.data) } : list }),
+    answer?.ok === false ? (answer.problem.status as 400) : 200,
   );
 }
 
