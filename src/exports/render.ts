@@ -1,11 +1,6 @@
-import { LRUCache } from "lru-cache";
 import type * as z from "zod";
 import { get_submission } from "../contract/submissions.ts";
-import {
-  createStandardFieldReader,
-  type LoadStandardFields,
-  removePersonalAnswers,
-} from "../pipeline/personal-answers.ts";
+import { createFormCache, createStandardFieldReader, removePersonalAnswers } from "../pipeline/personal-answers.ts";
 import { createRedactor, type View } from "../pipeline/steps/redact.ts";
 import { type SectionName, sections } from "./document.ts";
 import { type ExportScope, Sections } from "./sections.ts";
@@ -32,7 +27,7 @@ export async function renderDocument(
   const head = { exportId, businessId, programId, trackId, filters, generatedAt, ...(privacy ? { privacy } : {}) };
   await write(JSON.stringify(head).slice(0, -1));
   const rows = new Sections(scope);
-  const loadStandardFields = cacheForms(createStandardFieldReader(scope.reader));
+  const loadStandardFields = createFormCache(createStandardFieldReader(scope.reader));
   const answersView = { privacy: privacy ?? undefined, scopes: view.scopes };
   for (const name of Object.keys(sections) as SectionName[]) {
     if (name === "persons" && persons === null) continue;
@@ -54,18 +49,4 @@ export async function renderDocument(
   const { truncated } = rows;
   if (truncated.length > 0) await write(`,\n"truncated":${JSON.stringify(truncated)}`);
   await write("\n}\n");
-}
-
-/** More forms than one programme uses. */
-const maxForms = 1000;
-
-/** Reads each form once, because an export has many answers to few forms. */
-function cacheForms(loadStandardFields: LoadStandardFields): LoadStandardFields {
-  const cached = new LRUCache<string, ReturnType<LoadStandardFields>>({ max: maxForms });
-  return (form, given) => {
-    const key = JSON.stringify(form);
-    const standardFields = cached.get(key) ?? loadStandardFields(form, given);
-    cached.set(key, standardFields);
-    return standardFields;
-  };
 }

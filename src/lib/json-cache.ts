@@ -73,17 +73,13 @@ export function isAsciiJson(value: unknown): boolean {
   return measureJsonBytes(value) === toJsonText(value).length;
 }
 
-/** Returns the size of the JSON list of some rows. */
-export function measureRowBytes(rows: readonly unknown[]): number {
-  return rows.reduce((bytes: number, row) => bytes + measureJsonBytes(row) + 1, rows.length > 0 ? 1 : 2);
-}
-
-/** Returns how many of the first rows fit into a JSON list of `maxBytes`. */
-export function countRowsThatFit(rows: readonly unknown[], maxBytes: number): number {
+/** Returns how many of the first rows fit into a JSON list of `maxBytes`, and the size of the list of these. */
+export function measureRows(rows: readonly unknown[], maxBytes = Number.POSITIVE_INFINITY) {
   let bytes = 2;
-  const over = rows.findIndex((row) => {
-    bytes += measureJsonBytes(row) + 1;
-    return bytes - 1 > maxBytes;
-  });
-  return over < 0 ? rows.length : over;
+  for (const [count, row] of rows.entries()) {
+    const longer = bytes + measureJsonBytes(row) + (count === 0 ? 0 : 1);
+    if (longer > maxBytes) return { count, bytes };
+    bytes = longer;
+  }
+  return { count: rows.length, bytes };
 }

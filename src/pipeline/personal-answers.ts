@@ -27,6 +27,9 @@ export interface AnswersView {
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** Most forms that are remembered: more than the programmes of one process use. */
+const maxForms = 1_000;
+
 /**
  * Removes answers to personal form fields for agents whose privacy mode hides contacts: `pii` and `restricted` fields
  * need the scope of sensitive person fields. The REST interface shows whole applications.
@@ -40,14 +43,19 @@ export function removePersonalAnswers(
 ): unknown {
   if (canSeePersonalAnswers(view) || !holdsAnswers(operation.data)) return data;
   if (!Array.isArray(data)) return removeAnswersOf(data as Row, loadStandardFields);
-  const standardByForm = new Map<string, ReturnType<LoadStandardFields>>();
-  const loadOnce: LoadStandardFields = (form, given) => {
+  const loadOnce = createFormCache(loadStandardFields);
+  return Promise.all(data.map((row: Row) => removeAnswersOf(row, loadOnce)));
+}
+
+/** Reads each form once, for many answers to few forms. */
+export function createFormCache(loadStandardFields: LoadStandardFields): LoadStandardFields {
+  const known = new Map<string, ReturnType<LoadStandardFields>>();
+  return (form, given) => {
     const key = JSON.stringify(form);
-    const standard = standardByForm.get(key) ?? loadStandardFields(form, given);
-    standardByForm.set(key, standard);
+    const standard = known.get(key) ?? loadStandardFields(form, given);
+    if (known.size < maxForms) known.set(key, standard);
     return standard;
   };
-  return Promise.all(data.map((row: Row) => removeAnswersOf(row, loadOnce)));
 }
 
 function removeAnswersOf(row: Row, loadStandardFields: LoadStandardFields): Row | Promise<Row> {
@@ -83,7 +91,6 @@ async function readStandardFields(
   return new Set(standard.map((field) => field.fieldId));
 }
 
-const maxForms = 1_000;
 const formsByStore = new WeakMap<Store, LRUCache<string, ReadonlySet<string>>>();
 
 /** Reads the forms of a tenant, and each version once: a version never changes. */

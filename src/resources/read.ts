@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@mode
 import { hasPersonalData, untrustedNote } from "../contract/definition/field-annotations.ts";
 import { expandResource } from "../contract/definition/resource.ts";
 import { type Problem, problem, toAgentError } from "../contract/errors.ts";
-import { countRowsThatFit } from "../lib/json-cache.ts";
+import { measureRows } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import { shortenPage } from "../upstream/shorten-page.ts";
 import { parseApprovalUri, readApproval } from "./approvals.ts";
@@ -50,7 +50,7 @@ async function readFittingPage({ ask, resultBytes }: ResourceReader, { name, inp
   const answer = await ask(name, input);
   if (!answer.ok || !answer.page) return answer;
   const rows = answer.data as readonly unknown[];
-  const fit = countRowsThatFit(rows, resultBytes);
+  const fit = measureRows(rows, resultBytes).count;
   if (fit === rows.length) return answer;
   const limit = Math.max(1, fit);
   return shortenPage(answer, limit, () => ask(name, { ...input, limit }));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { composeJsonText, countRowsThatFit, measureJsonBytes, toJsonText } from "../../src/lib/json-cache.ts";
+import { composeJsonText, measureJsonBytes, measureRows, toJsonText } from "../../src/lib/json-cache.ts";
 
 test("composed JSON text equals JSON.stringify's, whatever parts are cached", () => {
   fc.assert(
@@ -27,7 +27,7 @@ test("undefined in a list becomes null, as in JSON", () => {
 test("as many rows are counted as fit the byte limit of a list", () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.nat(500), (rows, maxBytes) => {
-      const count = countRowsThatFit(rows, maxBytes);
+      const count = measureRows(rows, maxBytes).count;
       if (count > 0) expect(measureJsonBytes(rows.slice(0, count))).toBeLessThanOrEqual(maxBytes);
       if (count < rows.length) expect(measureJsonBytes(rows.slice(0, count + 1))).toBeGreaterThan(maxBytes);
     }),

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countRowsThatFit, measureJsonBytes } from "../../src/lib/json-cache.ts";
+import { measureJsonBytes, measureRows } from "../../src/lib/json-cache.ts";
 import { truncateRecord } from "../../src/tools/results/truncate.ts";
 
 test("as many rows are kept as fit the byte limit exactly", () => {
   const rows = [{ a: "é" }, { a: "bb" }, { a: "c" }];
   const size = measureJsonBytes(rows.slice(0, 2));
   expect(Buffer.byteLength('[{"a":"é"},{"a":"bb"}]')).toBe(size);
-  expect(countRowsThatFit(rows, size)).toBe(2);
-  expect(countRowsThatFit(rows, size - 1)).toBe(1);
-  expect(countRowsThatFit(rows, 3)).toBe(0);
-  expect(countRowsThatFit([], 3)).toBe(0);
+  expect(measureRows(rows, size).count).toBe(2);
+  expect(measureRows(rows, size - 1).count).toBe(1);
+  expect(measureRows(rows, 3).count).toBe(0);
+  expect(measureRows([], 3).count).toBe(0);
 });
 
 test("the largest fields are omitted, and a field selected alone is complete", () => {

@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/is-object.ts";
-import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
+import { measureJsonBytes, measureRows } from "../../lib/json-cache.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export function createFieldOmitter(requiredFields: readonly string[]): FieldOmit
     let fitted = rows.map(toFittingRow);
     // Sizes of fields do not include commas and braces, so one round may not suffice.
     for (;;) {
-      if (countRowsThatFit(fitted, maxBytes) === fitted.length) return fitted;
+      if (measureRows(fitted, maxBytes).count === fitted.length) return fitted;
       const bytes = measureFields(fitted, requiredFields);
       if (bytes.size === 0) return fitted;
       let excess = measureJsonBytes(fitted) - maxBytes;

@@ -1,6 +1,6 @@
 import { limits } from "../../contract/access/limits.ts";
 import { maxLimit, type PageMeta } from "../../contract/definition/page.ts";
-import { countRowsThatFit, measureRowBytes } from "../../lib/json-cache.ts";
+import { measureRows } from "../../lib/json-cache.ts";
 import type { Answer, Failure, Success } from "../../upstream/port.ts";
 import { shortenPage } from "../../upstream/shorten-page.ts";
 import type { CallControl } from "../call-control.ts";
@@ -74,7 +74,7 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
     next = answer.page?.lastEvaluatedKey;
     const boundNote = options.findBoundNote?.();
     if (next === undefined || !(all || isShorter) || boundNote !== undefined) return end(next, boundNote);
-    const isFilled = !answer.cursorAfter && measureRowBytes(rows) >= maxBytes * filledShare;
+    const isFilled = !answer.cursorAfter && measureRows(rows).bytes >= maxBytes * filledShare;
     if (isShorter && isFilled) return end(next, fullNote);
     if (rows.length >= limits.gatheredRows) return end(next, `One call returns at most ${limits.gatheredRows} rows.`);
     if (signal.aborted) return end(next, "The call was cancelled.");
@@ -89,7 +89,7 @@ function chooseLimit(input: Input, rows: readonly Row[], { all, maxBytes, rowSiz
   // The service refuses any other number.
   if (!rowSizes || !Number.isInteger(asked) || Number(asked) < 1) return { limit: asked, isShorter: false };
   const wanted = Math.min(Number(asked), maxLimit) - rows.length;
-  const limit = rowSizes.chooseLimit(wanted, maxBytes - measureRowBytes(rows));
+  const limit = rowSizes.chooseLimit(wanted, maxBytes - measureRows(rows).bytes);
   return { limit, isShorter: limit < wanted };
 }
 
@@ -129,10 +129,10 @@ async function fitPage(
   before: readonly Row[],
   { requestPage, toVisibleRow, maxBytes, rowSizes }: PageOptions,
 ): Promise<FittedPage | Failure> {
-  const roomBytes = before.length === 0 ? maxBytes : maxBytes - measureRowBytes(before) + 1;
+  const roomBytes = before.length === 0 ? maxBytes : maxBytes - measureRows(before).bytes + 1;
   const atLeastOne = before.length === 0;
   const shown = (page.data as readonly Row[]).map(toVisibleRow);
-  let count = countRowsThatFit(shown, roomBytes);
+  let count = measureRows(shown, roomBytes).count;
   rowSizes?.learn(shown.slice(0, count + 1), page);
   if (count === shown.length) return { rows: shown, isTruncated: false, next: undefined };
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -141,7 +141,7 @@ async function fitPage(
     const answer = await shortenPage(page, count, () => requestPage({ ...pageRequest, limit: count }));
     if (!answer.ok) return answer;
     const rows = (answer.data as Row[]).map(toVisibleRow);
-    const fits = countRowsThatFit(rows, roomBytes);
+    const fits = measureRows(rows, roomBytes).count;
     if (fits >= rows.length || (atLeastOne && count === 1))
       return { rows, isTruncated: true, next: answer.page?.lastEvaluatedKey };
     count = fits;

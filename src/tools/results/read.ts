@@ -2,7 +2,7 @@ import type { PageMeta } from "../../contract/definition/page.ts";
 import type { Gaps } from "../../contract/definition/workflow.ts";
 import { type CallName, isWorkflowName, operations } from "../../contract/index.ts";
 import type { ReviewsSummary } from "../../contract/reviews.ts";
-import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
+import { measureJsonBytes, measureRows } from "../../lib/json-cache.ts";
 import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";
 import type { ToolOptionValues } from "../catalog/tool-options.ts";
@@ -165,7 +165,7 @@ async function fitData(
 }
 
 function fitRows(name: CallName, rows: readonly Row[], maxBytes: number) {
-  const count = countRowsThatFit(rows, maxBytes);
+  const count = measureRows(rows, maxBytes).count;
   if (count === rows.length) return { rows, notes: [] };
   const [first = {}] = rows;
   // A row that is too large on its own is shown without its largest fields.

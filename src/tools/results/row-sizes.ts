@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { measureRowBytes } from "../../lib/json-cache.ts";
+import { measureRows } from "../../lib/json-cache.ts";
 import type { Success, Upstream } from "../../upstream/port.ts";
 
 /** The size of a list's rows, by the pages that were read last. */
@@ -44,7 +44,7 @@ export function createRowSizes(upstream: Upstream, list: readonly unknown[]): Ro
     },
     learn(rows, { cursorAfter }) {
       if (rows.length === 0) return;
-      const bytes = measureRowBytes(rows) / rows.length;
+      const bytes = measureRows(rows).bytes / rows.length;
       const known = sizes.get(key)?.bytes ?? bytes;
       sizes.set(key, { bytes: (known + bytes) / 2, canCut: cursorAfter !== undefined });
     },

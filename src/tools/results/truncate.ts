@@ -1,4 +1,4 @@
-import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
+import { measureJsonBytes, measureRows } from "../../lib/json-cache.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -61,7 +61,7 @@ function fitObject(object: Row, roomBytes: number, path: string, truncation: Tru
 function fitPart(value: unknown, roomBytes: number, path: string, truncation: Truncation): unknown {
   if (typeof value === "string") return fitText(value, roomBytes, path, truncation);
   if (Array.isArray(value)) {
-    const count = countRowsThatFit(value, roomBytes);
+    const count = measureRows(value, roomBytes).count;
     truncation.shortened.push(`${path}: the first ${count} of ${value.length} are shown.`);
     return value.slice(0, count);
   }
