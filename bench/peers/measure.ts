@@ -5,7 +5,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { readCpuMs, readMemoryMiB } from "../process-usage.ts";
 import type { Candidate } from "./candidates.ts";
-import { connectHttp, connectStdio, type RpcClient } from "./rpc.ts";
+import { connectHttp, connectStdio, type Revision, type RpcClient } from "./rpc.ts";
 
 /** The measurements of each candidate. Times are medians in milliseconds, memory is resident MiB. */
 export interface Figures {
@@ -20,6 +20,8 @@ export interface Figures {
   readonly afterMiB: number;
   /** Undefined for a candidate that cannot serve a client over HTTP. */
   readonly httpReadsPerSecond: number | undefined;
+  /** The same in revision 2026-07-28, which no peer speaks. */
+  readonly newHttpReadsPerSecond: number | undefined;
   /** Processor time that the server's process takes for a read in those calls. */
   readonly httpCpuMs: number | undefined;
   readonly httpAfterMiB: number | undefined;
@@ -57,16 +59,24 @@ function start(args: readonly string[], env: Readonly<Record<string, string>>): 
 
 type Startable = Pick<Candidate, "stdio" | "env">;
 
+interface Http {
+  readonly pid: number | undefined;
+  readonly client: RpcClient;
+  /** A client of revision 2026-07-28. Undefined for a peer. */
+  readonly newClient: RpcClient | undefined;
+}
+
 interface Subject {
   readonly candidate: Candidate;
   readonly stdio: RpcClient;
   readonly stdioPid: number | undefined;
-  readonly http: { readonly client: RpcClient; readonly pid: number | undefined } | undefined;
+  readonly http: Http | undefined;
   readonly startMs: number[];
   readonly readMs: number[];
   readonly pageMs: number[];
   readonly readsPerSecond: number[];
   readonly httpReadsPerSecond: number[];
+  readonly newHttpReadsPerSecond: number[];
   readonly httpCpuMs: number[];
   listTokens: number;
   idleMiB: number;
@@ -95,6 +105,7 @@ export async function measure(candidates: readonly Candidate[], bare: Startable,
       subject.httpReadsPerSecond.push(figures.http.readsPerSecond);
       subject.httpCpuMs.push(figures.http.serverCpuMs);
       clientCpuMs.push(figures.http.clientCpuMs);
+      if (figures.newHttp) subject.newHttpReadsPerSecond.push(figures.newHttp.readsPerSecond);
     }
   }
   const figures = new Map(subjects.map((subject) => [subject.candidate, summarize(subject)]));
@@ -120,6 +131,7 @@ async function open(candidate: Candidate, port: number, token: string): Promise<
     pageMs: [],
     readsPerSecond: [],
     httpReadsPerSecond: [],
+    newHttpReadsPerSecond: [],
     httpCpuMs: [],
   };
 }
@@ -130,10 +142,11 @@ function countListTokens(tools: readonly Tool[]): number {
   return countTokens(JSON.stringify(shown));
 }
 
-async function openHttp({ name, env }: Candidate, args: readonly string[], port: number, token: string) {
+async function openHttp({ name, env, isPeer }: Candidate, args: readonly string[], port: number, token: string) {
   const { pid } = start(args, env);
-  const client = await retry(() => connectHttp(`http://127.0.0.1:${port}/mcp`, token, inFlight), name);
-  return { client, pid };
+  const connect = (revision: Revision) => connectHttp(`http://127.0.0.1:${port}/mcp`, token, inFlight, revision);
+  const client = await retry(() => connect("2025-11-25"), name);
+  return { pid, client, newClient: isPeer ? undefined : await connect("2026-07-28") };
 }
 
 async function retry<R>(work: () => Promise<R>, name: string): Promise<R> {
@@ -164,15 +177,17 @@ async function measureRound({ candidate, stdio, http }: Subject, { submissionId,
     if (!text.includes(title)) throw new Error(`${name} answers ${text.slice(0, 500)}`);
     return text;
   };
+  const makeReads = (client: RpcClient) => () => call(client, read);
   let pageText = "";
   return {
-    readMs: await measureTimes(50, () => call(stdio, read)),
+    readMs: await measureTimes(50, makeReads(stdio)),
     pageMs: await measureTimes(10, async () => {
       pageText = await call(stdio, page);
     }),
     pageRows: countRecords(pageText),
-    readsPerSecond: await measureRate(() => call(stdio, read)),
-    http: http && (await measureHttpRate(http.pid, () => call(http.client, read))),
+    readsPerSecond: await measureRate(makeReads(stdio)),
+    http: http && (await measureHttpRate(http.pid, makeReads(http.client))),
+    newHttp: http?.newClient && (await measureHttpRate(http.pid, makeReads(http.newClient))),
   };
 }
 
@@ -222,6 +237,7 @@ function summarize({ stdioPid, http, listTokens, idleMiB, pageRows, ...lists }: 
     readsPerSecond: findMedian(lists.readsPerSecond),
     afterMiB: readMemoryMiB(stdioPid),
     httpReadsPerSecond: http && findMedian(lists.httpReadsPerSecond),
+    newHttpReadsPerSecond: http?.newClient && findMedian(lists.newHttpReadsPerSecond),
     httpCpuMs: http && findMean(lists.httpCpuMs),
     httpAfterMiB: http && readMemoryMiB(http.pid),
   };

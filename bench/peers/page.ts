@@ -53,6 +53,12 @@ const rows: readonly Row[] = [
     meaning: "how fast calls of several agents get on",
   },
   {
+    figure: "newHttpReadsPerSecond",
+    title: "The same in revision 2026-07-28",
+    unit: "/s",
+    meaning: "the same for clients of the newer revision",
+  },
+  {
     figure: "httpCpuMs",
     title: "Processor time of the server for a read over HTTP",
     unit: "ms",
@@ -113,7 +119,7 @@ function renderPage({ measuredAt, node, machine, candidates, bareStartMs, client
 
 <!-- Written by npm run bench. -->
 
-\`npm run bench\` compares the program with other servers that give the same interface to agents: \`openapi-mcp-generator\`, \`@ivotoby/openapi-mcp-server\` and \`fastmcp\`. They get the OpenAPI document of the same service. All servers run with their default settings, and take turns in short rounds of one run. Clients speak revision 2025-11-25, because the peers do not support the newer one.
+\`npm run bench\` compares the program with other servers that give the same interface to agents: \`openapi-mcp-generator\`, \`@ivotoby/openapi-mcp-server\` and \`fastmcp\`. They get the OpenAPI document of the same service. All servers run with their default settings, and take turns in short rounds of one run. Clients speak revision 2025-11-25, because the peers do not support the newer one. One row has the newer one.
 
 The program does more in each call than its peers: it checks arguments and answers, hides contact details, limits rates and keeps an audit. *Remote* calls the same service as the peers do. *Embedded* has the service in its own process.
 

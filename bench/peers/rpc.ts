@@ -1,4 +1,4 @@
-/** Clients with minimal cost for revision 2025-11-25, which all peers support. */
+/** Clients with minimal cost. */
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Pool } from "undici";
@@ -9,10 +9,16 @@ export interface RpcClient {
   close(): Promise<void>;
 }
 
-const initialize = {
-  protocolVersion: "2025-11-25",
-  capabilities: {},
-  clientInfo: { name: "bench", version: "1.0.0" },
+/** All candidates speak `2025-11-25`. The program alone speaks `2026-07-28`, which has no sessions. */
+export type Revision = "2025-11-25" | "2026-07-28";
+
+const clientInfo = { name: "bench", version: "1.0.0" };
+const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+/** What each request of 2026-07-28 says instead of a handshake. */
+const envelope = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": clientInfo,
+  "io.modelcontextprotocol/clientCapabilities": {},
 };
 
 /** Connects over a process's stdin and stdout. */
@@ -43,32 +49,41 @@ export async function connectStdio(child: ChildProcess): Promise<RpcClient> {
   return client;
 }
 
-/** Connects over streamable HTTP, in a session if the server opens one. */
-export async function connectHttp(address: string, token: string, connections: number): Promise<RpcClient> {
+/** Connects over streamable HTTP, with 2025-11-25 in a session if the server opens one. */
+export async function connectHttp(
+  address: string,
+  token: string,
+  connections: number,
+  revision: Revision,
+): Promise<RpcClient> {
   const { origin, pathname } = new URL(address);
   const pool = new Pool(origin, { connections });
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
     authorization: `Bearer ${token}`,
-    "mcp-protocol-version": initialize.protocolVersion,
+    "mcp-protocol-version": revision,
   };
   let lastId = 0;
-  const post = async (message: object) => {
+  const post = async (message: object, more: Readonly<Record<string, string>> = {}) => {
     const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-    const answer = await pool.request({ method: "POST", path: pathname, headers, body });
+    const answer = await pool.request({ method: "POST", path: pathname, headers: { ...headers, ...more }, body });
     const text = await answer.body.text();
     if (answer.statusCode >= 300) throw new Error(`${address} answers ${answer.statusCode}: ${text.slice(0, 200)}`);
     const sessionId = answer.headers["mcp-session-id"];
     if (typeof sessionId === "string") headers["mcp-session-id"] = sessionId;
     return text;
   };
-  await post({ id: "initialize", method: "initialize", params: initialize });
-  await post({ method: "notifications/initialized" });
+  if (revision === "2025-11-25") {
+    await post({ id: "initialize", method: "initialize", params: initialize });
+    await post({ method: "notifications/initialized" });
+  }
   return {
     ask(method, params) {
       lastId += 1;
-      return post({ id: lastId, method, params });
+      if (revision === "2025-11-25") return post({ id: lastId, method, params });
+      const name = "name" in params ? { "mcp-name": String(params.name) } : {};
+      return post({ id: lastId, method, params: { ...params, _meta: envelope } }, { "mcp-method": method, ...name });
     },
     close: () => pool.close(),
   };
