@@ -14,7 +14,7 @@ export type Revision = "2025-11-25" | "2026-07-28";
 
 const clientInfo = { name: "bench", version: "1.0.0" };
 const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
-/** What each request of 2026-07-28 says instead of a handshake. */
+/** Stands in each request of 2026-07-28 in place of a handshake. */
 const envelope = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": clientInfo,
