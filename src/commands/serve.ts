@@ -204,7 +204,7 @@ function formatBanner(origin: string, config: Config, token?: string): string {
     "Client settings over stdio:",
     formatSettings(overStdio),
     "",
-    "For a client by its name: programme-mcp config --help",
+    "For a client by its name: npx programme-mcp config --help",
     "",
   ].join("\n");
 }

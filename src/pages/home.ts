@@ -62,7 +62,18 @@ export function renderConnectGuide({ publicUrl, hasMcp, hasRest, access }: HomeF
       <p>Claude Code takes a command:</p>
       ${renderExample(formatCommand(mcp, access))}
       <p>The program itself writes the settings of many clients; its help says how:</p>
-      ${renderExample("programme-mcp config --help")}`;
+      ${renderExample("npx programme-mcp config --help")}`;
+}
+
+/** Names this server's addresses for a program that asks at the wrong one. */
+export function describeAddresses({ publicUrl, hasMcp, hasRest }: HomeFacts, requestOrigin: string): string {
+  const origin = publicUrl ?? requestOrigin;
+  return [
+    "This address has a page for browsers alone.",
+    ...(hasMcp ? [`MCP: ${origin}/mcp`] : []),
+    ...(hasMcp && hasRest ? [`REST: ${origin}/integrations/v1`] : []),
+    "",
+  ].join("\n");
 }
 
 function renderConsoleHome() {

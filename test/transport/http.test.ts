@@ -102,6 +102,19 @@ test("/healthz answers any client, under any host name", async ({ server }) => {
   expect([answer.status, answer.body]).toEqual([200, { status: "ok" }]);
 });
 
+test("a program at the address of the page for browsers is told the addresses that it may have meant", async ({
+  server: { origin },
+}) => {
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  for (const init of [{}, { method: "POST", body: JSON.stringify(message) }]) {
+    const answer = await fetch(origin, init);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/plain; charset=UTF-8"]);
+    expect(await answer.text()).toContain(`MCP: ${origin}/mcp\nREST: ${origin}/integrations/v1\n`);
+  }
+  const post = await fetch(origin, { method: "POST", headers: { accept: "text/html" } });
+  expect([post.status, post.headers.get("content-type")]).toEqual([404, "text/html; charset=UTF-8"]);
+});
+
 describe("concurrent requests beyond the limit", () => {
   plain("get 503 with Retry-After, while requests in flight are finished", async () => {
     const { server, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });

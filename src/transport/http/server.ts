@@ -9,7 +9,7 @@ import { createId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Surface, Telemetry } from "../../lib/telemetry.ts";
 import { assetsPath, findAsset, iconPath } from "../../pages/assets.ts";
-import { type HomeFacts, renderHomePage } from "../../pages/home.ts";
+import { describeAddresses, type HomeFacts, renderHomePage } from "../../pages/home.ts";
 import { pageHeaders } from "../../pages/layout.ts";
 import type { Downloads } from "../../pipeline/downloads.ts";
 import type { OperationPipeline } from "../../pipeline/execute.ts";
@@ -240,7 +240,7 @@ function createApp(
   });
   const getRequestId = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
   if (mcp) app.all(mcpPath, (context) => mcp.fetch(context.req.raw, context.env.incoming as IncomingMessage));
-  if (home) app.get("/", (context) => answerHome(context, home, people && { people, pipeline }));
+  if (home) app.all("/", (context) => answerHome(context, home, people && { people, pipeline }));
   if (people) {
     addPeopleRoutes(app, people, admin);
     addConsoleRoutes(app, { people, pipeline }, closing);
@@ -274,18 +274,23 @@ function answerAsset(context: Context): Response | Promise<Response> {
   return context.body(asset.body, 200, { ...caching, "content-type": asset.contentType });
 }
 
-/** Shows browsers, which ask for HTML, the page of visitors or of the person who is signed in. Answers programs with 404. */
+/**
+ * Shows browsers, which ask for HTML, the page of visitors or of the person who is signed in. Answers programs with 404
+ * and the addresses that they may have meant.
+ */
 async function answerHome(
   context: PageContext,
   home: HomeFacts,
   services: ConsoleServices | undefined,
 ): Promise<Response> {
-  if (!isPageRequest(context)) return context.notFound();
-  for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
+  const { origin } = new URL(context.req.url);
   context.header("vary", "accept");
+  if (!isPageRequest(context)) return context.text(describeAddresses(home, origin), 404);
+  if (!["GET", "HEAD"].includes(context.req.method)) return context.notFound();
+  for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
   const request = services && (await openConsoleRequest(services, context));
   if (services && request) return showToday(request, services.people, home);
-  return context.html(renderHomePage(home, new URL(context.req.url).origin));
+  return context.html(renderHomePage(home, origin));
 }
 
 function formatUrlHost(host: string): string {
