@@ -46,8 +46,8 @@ export function renderSignInPage({ next, email = "", isUnsent, mistakes, provide
           : ""
       }
       <p class="hint">
-        Accounts are made by invitation. If you have lost your password, ask an owner of your organisation for a new
-        link.
+        Accounts are made by invitation; the first one with the link that the server prints when it starts. If you have
+        lost your password, ask an owner of your organisation for a new link.
       </p>`,
     { script: hasPasskeys ? passkeyAsset : undefined, mistakes },
   );
