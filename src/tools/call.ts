@@ -176,9 +176,11 @@ async function finishWrite(
   return { ...shown, notes: [...notes, ...unchanged, ...warnings, ...shown.notes, ...unselected] };
 }
 
-/** Returns a note if a call has changed nothing: every change increments the version. */
-function listUnchangedNotes({ input }: UpstreamCall, data: unknown): string[] {
+/** Returns a note if a call has left the record that it names as it was: every change increments the version. */
+function listUnchangedNotes({ operation, input }: UpstreamCall, data: unknown): string[] {
   if (input["version"] === undefined || !isObject(data) || data["version"] !== input["version"]) return [];
+  const isOther = Object.keys(operations[operation].params.shape).some((name) => data[name] !== input[name]);
+  if (isOther) return [];
   const unkept = input["reason"] === undefined ? "" : " A reason is kept only with a change.";
   return [`Nothing changed: the record already was as requested.${unkept}`];
 }

@@ -45,4 +45,20 @@ describe.each(Object.entries(services))("a write in the %s service", (_, open) =
     ]);
     expect((await agent.call("update_program", { programId, year: 2031, version: 1 })).notes).toBeUndefined();
   });
+
+  test("that returns a new record has no such note", async () => {
+    const { server, agent } = await open();
+    const { programId } = await server.seed.program();
+    const { trackId, schemaId } = await server.seed.track({ programId });
+    const { roundId } = await server.seed.round({ programId, trackId });
+    const submission = { trackId, schemaId, currentRoundId: roundId, state: "IN_REVIEW" } as const;
+    const { submissionId } = await server.seed.submission({ programId, ...submission });
+    const [{ reviewerId }, other] = [await server.seed.reviewer(), await server.seed.reviewer()];
+    const ids = { programId, trackId, roundId, submissionId, reviewerId };
+    const { assignmentId, version } = await server.seed.assignment(ids);
+    const move = { assignmentId, version, newReviewerId: other.reviewerId };
+    const { data, notes } = await agent.call("reassign_assignment", move);
+    expect(data).toMatchObject({ reassignedFromId: assignmentId, version });
+    expect(notes ?? []).not.toContainEqual(expect.stringContaining("Nothing changed"));
+  });
 });
