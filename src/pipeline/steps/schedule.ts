@@ -10,6 +10,7 @@ type Limits = Pick<PipelineOptions, "database" | "databaseConnections" | "maxCon
 
 /** Calls of one organisation that run at once on SQLite, which has no connections to share. */
 const sqliteCalls = 16;
+/** More would not end sooner on one processor, and each may hold a hundred megabytes: two keep it busy while one reads. */
 const runningWorkflows = 2;
 /** A call that waits longer is refused, so that callers learn soon when the database is slow or away. */
 const callWaitMs = 10_000;
