@@ -23,13 +23,17 @@ export async function serveConnection(config: Config, handshake: StartupHandshak
   const app = await openToServe(config);
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
   await startWork(app);
-  const local = config.token === undefined ? await issueProcessToken(app) : undefined;
-  await serveMetrics(app, config);
-  const connection = app.connectStdio(config.token ?? local?.token ?? "", handshake?.transport);
+  let connection: ReturnType<App["connectStdio"]> | undefined;
+  let local: ReturnType<typeof issueProcessToken> | undefined;
+  // A signal must not end the process between the token's creation and the first call.
   const stop = handleStopSignals(app, async () => {
-    await connection.close();
-    await local?.revoke();
+    await connection?.close();
+    await (await local)?.revoke();
   });
+  local = config.token === undefined ? issueProcessToken(app) : undefined;
+  const token = config.token ?? (await local)?.token ?? "";
+  await serveMetrics(app, config);
+  connection = app.connectStdio(token, handshake?.transport);
   void connection.closed.then(stop);
   onBrokenPipe(() => void stop());
 }
