@@ -5,6 +5,7 @@ import { normalizeEmail, type TableName } from "../store/tables.ts";
 import { computeChangeDigest } from "./audit/change-digest.ts";
 import { type PipelineDeps, type PreparedCall, toActor } from "./call.ts";
 import { runRolledBack } from "./rollback.ts";
+import { findStoredAnswer } from "./steps/idempotency.ts";
 import { runWriteHandler } from "./steps/run-handler.ts";
 
 export type { ConsumedNonce } from "../store/port.ts";
@@ -34,18 +35,35 @@ export interface PlanningContext {
   readonly complete: boolean;
 }
 
-/** Runs a call that writes in a transaction that is rolled back. */
+/**
+ * Runs a call that writes in a transaction that is rolled back. A repetition under an idempotency key would change
+ * nothing, because it gets the stored result.
+ */
 export function runDry(deps: PipelineDeps, prepared: PreparedCall): Promise<DryRunResult> {
   const dryDeps = { ...deps, links: createDryRunLinks(deps.links) };
   return runRolledBack(
     (work) => deps.store.transaction(toActor(prepared), work),
     async (transaction: PipelineTransaction): Promise<DryRunResult> => {
+      if (await isRepetition(transaction, prepared)) return noChange;
       const data = await runWriteHandler(dryDeps, prepared, transaction);
       const changes = [...transaction.changes];
       const labels = await loadLabels(transaction, prepared.caller.scopes, changes);
       return { ok: true, changes, data, labels, digest: computeChangeDigest(changes) };
     },
   );
+}
+
+const noChange = {
+  ok: true,
+  changes: [],
+  data: undefined,
+  labels: new Map(),
+  digest: computeChangeDigest([]),
+} as const;
+
+async function isRepetition(transaction: PipelineTransaction, prepared: PreparedCall): Promise<boolean> {
+  const { idempotencyKey } = prepared.call;
+  return idempotencyKey !== undefined && (await findStoredAnswer(transaction, prepared, idempotencyKey)) !== undefined;
 }
 
 /** Replaces the secret link of an invitation, because the invitation is rolled back. */

@@ -4,7 +4,7 @@ import { errorCatalog, type Fault, Problem, type ProblemCode, problem } from "..
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import type { Caller } from "../../store/handler-context.ts";
-import type { PipelineTransaction } from "../../store/port.ts";
+import type { PipelineTransaction, StoredAnswer } from "../../store/port.ts";
 import type { Outcome, PreparedCall } from "../call.ts";
 
 /** Returns the fingerprint that identifies a repeated request: tenant, token, key, method, path and body (specification 8). */
@@ -23,6 +23,19 @@ export function checkIdempotencyKey(key: string): void {
   throw problem("validation_failed", { issues: [{ path: "Idempotency-Key", code: "invalid_key", message }] });
 }
 
+/** Finds the stored result of an earlier request with the same fingerprint. */
+export function findStoredAnswer(
+  transaction: PipelineTransaction,
+  { caller, operation, call, now }: PreparedCall,
+  key: string,
+): Promise<StoredAnswer | undefined> {
+  return transaction.findAnswer(computeFingerprint(caller, key, operation, call.parts), getOldestStored(now));
+}
+
+function getOldestStored(now: Date): string {
+  return new Date(now.getTime() - limits.idempotencyTtlSeconds * 1000).toISOString();
+}
+
 /**
  * Runs a handler once per fingerprint within 24 hours, and stores its result in the transaction of its changes. A
  * refusal by a domain rule is stored too, without what the handler wrote, unless it depends on a temporary state.
@@ -30,17 +43,16 @@ export function checkIdempotencyKey(key: string): void {
  */
 export async function runIdempotently(
   transaction: PipelineTransaction,
-  { caller, operation, call, now }: PreparedCall,
+  prepared: PreparedCall,
   key: string,
   strict: boolean,
   run: () => Promise<unknown>,
 ): Promise<Omit<Outcome, "changed">> {
+  const { caller, operation, call, now } = prepared;
   const { tokenId } = caller;
-  const fingerprint = computeFingerprint(caller, key, operation, call.parts);
-  const notBefore = new Date(now.getTime() - limits.idempotencyTtlSeconds * 1000).toISOString();
-  const stored = await transaction.findAnswer(fingerprint, notBefore);
+  const stored = await findStoredAnswer(transaction, prepared, key);
   if (stored) return { result: restoreAnswer(stored.body), replayed: true };
-  if (strict && (await transaction.findKey(tokenId, key, notBefore)) !== undefined) {
+  if (strict && (await transaction.findKey(tokenId, key, getOldestStored(now))) !== undefined) {
     throw problem("idempotency_key_reused");
   }
   const result = await catchStoredRefusal(() => transaction.savepoint(run));
@@ -50,6 +62,7 @@ export async function runIdempotently(
       : { result };
   const status = result instanceof Problem ? result.status : 200;
   const createdAt = now.toISOString();
+  const fingerprint = computeFingerprint(caller, key, operation, call.parts);
   await transaction.saveAnswer({ fingerprint, tokenId, key, status, body: JSON.stringify(body), createdAt });
   return { result, replayed: false };
 }

@@ -334,6 +334,42 @@ describe("the signed state of a question in 2026-07-28", () => {
     expect(await server.outbox()).toHaveLength(1);
   });
 
+  test("is not asked for again by a repetition under the same idempotency key", async () => {
+    const { server, args, token } = await openSetup();
+    const send = (further: Record<string, unknown> = {}, key = "board-7") =>
+      callRaw(
+        server,
+        token,
+        { name: "eliminate_submission", arguments: args, ...further },
+        { ...capabilities },
+        { "programme-mcp/idempotencyKey": key },
+      );
+    const { requestState } = await send();
+    await expectUntouched(server, args.submissionId);
+    const first = await send({ requestState, inputResponses: agreed });
+    const again = await send();
+    expect(again["structuredContent"]).toMatchObject({
+      notes: expect.arrayContaining([expect.stringContaining("earlier identical call")]),
+      data: (first["structuredContent"] as { data: unknown }).data,
+    });
+    expect(await send({ requestState, inputResponses: agreed })).toEqual(again);
+    expect(refused(await send({}, "board-8"))).toBe("version_conflict");
+    expect(await server.outbox()).toHaveLength(1);
+  });
+
+  test("is asked for by another call under the same idempotency key", async () => {
+    const { server, args, token } = await openSetup();
+    const other = await server.seed.submission({ state: "IN_REVIEW" });
+    const meta = { "programme-mcp/idempotencyKey": "board-7" };
+    const send = (params: Record<string, unknown>) =>
+      callRaw(server, token, { name: "eliminate_submission", ...params }, capabilities, meta);
+    const { requestState } = await send({ arguments: args });
+    await send({ arguments: args, requestState, inputResponses: agreed });
+    const question = await send({ arguments: { ...args, submissionId: other.submissionId } });
+    expect(question).toMatchObject({ resultType: "input_required" });
+    expect(await server.outbox()).toHaveLength(1);
+  });
+
   test("is valid for its arguments, tool and caller, for five minutes", async () => {
     const { server, args, send, requestState } = await requestConfirmation();
     const answer = { requestState, inputResponses: agreed };
@@ -369,6 +405,7 @@ async function callRaw(
   token: string,
   params: { name: string } & Record<string, unknown>,
   capabilities: Record<string, unknown>,
+  meta: Record<string, unknown> = {},
 ): Promise<Record<string, unknown>> {
   const response = await fetch(`${server.origin}/mcp`, {
     method: "POST",
@@ -387,6 +424,7 @@ async function callRaw(
       params: {
         ...params,
         _meta: {
+          ...meta,
           "io.modelcontextprotocol/protocolVersion": "2026-07-28",
           "io.modelcontextprotocol/clientCapabilities": capabilities,
         },
