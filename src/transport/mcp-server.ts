@@ -4,6 +4,7 @@ import type { CallName } from "../contract/index.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
 import type { Log } from "../lib/log.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
+import { createUnknownCursorError } from "../resources/list.ts";
 import { findPrompt } from "../resources/prompts.ts";
 import {
   registerResources,
@@ -17,6 +18,7 @@ import type { ToolSettings } from "../tools/settings.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { getRequestCaller } from "../upstream/request-caller.ts";
 import { IdentifiedServer } from "./identified-server.ts";
+import { readInvalidParams } from "./invalid-params.ts";
 import { createServerOptions } from "./server-info.ts";
 import { canClientShowViews } from "./view-support.ts";
 
@@ -123,11 +125,14 @@ export class GuardedServer extends IdentifiedServer {
         } as const;
         return await this.#telemetry.watch(
           described,
-          async () => handler(request, context),
+          async () => {
+            if (method === "tools/list" && request.params?.["cursor"] !== undefined) throw createUnknownCursorError();
+            return handler(request, context);
+          },
           () => succeeded,
         );
       } catch (error) {
-        throw toClientError(error, this.#log);
+        throw readInvalidParams(method, error) ?? toClientError(error, this.#log);
       }
     });
   }

@@ -262,6 +262,21 @@ describe("over HTTP", () => {
   });
 });
 
+describe("a request whose parameters do not fit the protocol", () => {
+  test.for([
+    ["prompts/list", { cursor: 5 }, /params\.cursor: /],
+    ["tools/list", { cursor: "never given" }, /Unknown cursor/],
+    ["resources/list", { cursor: null }, /params\.cursor: /],
+    ["resources/read", {}, /params\.uri: /],
+    ["prompts/get", { name: 5 }, /params\.name: /],
+    ["completion/complete", {}, /params\.ref: /],
+  ] as const)("is refused with what is wrong: %s %j", async ([method, params, expected], { server }) => {
+    const answer = await post(server, await server.token(), { jsonrpc: "2.0", id: 1, method, params });
+    const { error } = messageOf(answer);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(expected) });
+  });
+});
+
 describe("every tool", () => {
   test("has a short name, a strict input schema without combinators at its top, and a hint of what it does", async ({
     server,
