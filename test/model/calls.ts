@@ -1,12 +1,15 @@
 import fc from "fast-check";
-import type { ModelOperation } from "./model.ts";
+import { assignmentHandlers, listAssignments } from "./assignments.ts";
+import { feedbackHandlers } from "./feedback.ts";
+import { isReadOperation, type ModelOperation } from "./model.ts";
 import { personHandlers } from "./persons.ts";
+import { programHandlers } from "./programs.ts";
 import type { Fixed, ModelPerson, ModelRequest, ModelTenant } from "./tenant.ts";
 
 /** A call before the records that it names are known. */
 export interface Call {
   readonly tenant: number;
-  /** The last token of a tenant may only read. */
+  /** The first token of a tenant may do all, the second may not read feedback, and the last may only read. */
   readonly token: number;
   readonly process: number;
   /** One of a few keys, so that some requests come again. */
@@ -52,6 +55,18 @@ const names: readonly ModelOperation[] = [
   "update_person",
   "get_person",
   "resolve_persons",
+  ...Array<ModelOperation>(2).fill("reassign_assignment"),
+  "list_assignments",
+  "update_round",
+  "list_rounds",
+  ...Array<ModelOperation>(2).fill("release_feedback"),
+  "list_released_feedback",
+  "list_submissions",
+  "list_submission_supplements",
+  "list_persons",
+  "get_program",
+  "list_programs",
+  "list_tracks",
 ];
 
 /** Calls of several clients. Those of one group are sent at once. */
@@ -82,17 +97,38 @@ export function createRequest(call: Call, tenants: readonly ModelTenant[]): Mode
   const submission = submissions[call.target % submissions.length];
   const submissionId = submission?.submissionId ?? "sub_unknown";
   const version = Math.max(0, (submission?.version ?? 0) + call.versionOffset);
-  const input = isAboutPersons(name)
-    ? createPersonInput({ ...call, name }, named)
-    : createInput({ ...call, name }, { submissionId, version }, own.fixed, named);
+  const record = { submissionId, version };
+  const input = createAnyInput(call, record, own.fixed, named);
   const keyOfToken = key === undefined ? undefined : `${token} ${key}`;
-  return { name, input, key: keyOfToken, mayWrite: token < 2, mayReadSensitive: token === 0 };
+  const isGranted = isReadOperation(name) ? name !== "list_released_feedback" || token !== 1 : token < 2;
+  return { name, input, key: keyOfToken, isGranted, mayReadSensitive: token === 0 };
 }
 
 type PersonOperation = keyof typeof personHandlers;
+type ProgramOperation = keyof typeof programHandlers;
+type ReviewOperation = keyof typeof assignmentHandlers | keyof typeof feedbackHandlers;
+type SubmissionOperation = Exclude<ModelOperation, PersonOperation | ProgramOperation | ReviewOperation>;
 
-function isAboutPersons(name: ModelOperation): name is PersonOperation {
-  return Object.hasOwn(personHandlers, name);
+interface NamedSubmission {
+  readonly submissionId: string;
+  readonly version: number;
+}
+
+function createAnyInput(call: Call, record: NamedSubmission, fixed: Fixed, named: ModelTenant) {
+  const { name } = call;
+  if (isOneOf(personHandlers, name)) return createPersonInput({ ...call, name }, named);
+  if (isOneOf(programHandlers, name)) return createProgramInput({ ...call, name }, fixed, named);
+  if (isOneOf(reviewHandlers, name)) return createReviewInput({ ...call, name }, record.submissionId, fixed, named);
+  return createInput({ ...call, name: name as SubmissionOperation }, record, fixed, named);
+}
+
+const reviewHandlers = { ...assignmentHandlers, ...feedbackHandlers };
+
+function isOneOf<Handlers extends object>(
+  handlers: Handlers,
+  name: ModelOperation,
+): name is keyof Handlers & ModelOperation {
+  return Object.hasOwn(handlers, name);
 }
 
 function createPersonInput(
@@ -108,6 +144,8 @@ function createPersonInput(
   const kinds = choice % 2 ? ["contact"] : ["contact", "reviewer"];
   const contactDetails = { lastName: `Marsh ${choice % 3}` };
   switch (name) {
+    case "list_persons":
+      return {};
     case "get_person":
       return { personId: choice === 0 ? fixed.personId : personId };
     case "resolve_persons":
@@ -129,11 +167,66 @@ function createPersonInput(
   }
 }
 
+function createProgramInput(
+  { name, choice, target, versionOffset }: Call & { readonly name: ProgramOperation },
+  { programId, trackId }: Fixed,
+  { fixed, program, track, rounds }: ModelTenant,
+): Readonly<Record<string, unknown>> {
+  const toVersion = (version = 0) => Math.max(0, version + versionOffset);
+  switch (name) {
+    case "list_programs":
+      return {};
+    case "get_program":
+    case "list_tracks":
+    case "list_rounds":
+      return { programId: fixed.programId };
+    case "update_program":
+      return { programId, version: toVersion(program.version), lifecycleStatus: statuses[choice % statuses.length] };
+    case "update_track":
+      return { programId, trackId, version: toVersion(track.version), intakeOpen: choice > 1 };
+    case "update_round": {
+      const round = rounds[target % rounds.length];
+      return { programId, trackId, roundId: round?.roundId, version: toVersion(round?.version), active: choice > 1 };
+    }
+  }
+}
+
+function createReviewInput(
+  { name, choice, target, versionOffset }: Call & { readonly name: ReviewOperation },
+  submissionId: string,
+  { roundIds, reviewerIds, inactiveReviewerId }: Fixed,
+  named: ModelTenant,
+): Readonly<Record<string, unknown>> {
+  const known = listAssignments(named);
+  const { assignmentId = "asg_unknown", version = 0 } = known[target % known.length] ?? {};
+  const filter = choice % 2 ? { submissionId } : {};
+  switch (name) {
+    case "list_assignments": {
+      const status = choice > 3 ? { status: "incomplete" } : {};
+      return { ...filter, ...status, includeInactive: target > 1, limit: 100 };
+    }
+    case "bulk_assign_reviewers": {
+      const reviewerId = reviewerIds[target % reviewerIds.length];
+      return { roundId: roundIds[choice % 2], submissionIds: [submissionId], reviewerIds: [reviewerId] };
+    }
+    case "reassign_assignment": {
+      const newReviewerId = [...reviewerIds, inactiveReviewerId][choice % 3];
+      return { assignmentId, newReviewerId, version: Math.max(0, version + versionOffset) };
+    }
+    case "delete_assignment":
+      return { assignmentId };
+    case "list_released_feedback":
+      return filter;
+    case "release_feedback":
+      return { feedbackId: named.feedbacks[choice % named.feedbacks.length]?.feedbackId };
+  }
+}
+
 function createInput(
-  { name, choice, target, versionOffset }: Call & { readonly name: Exclude<ModelOperation, PersonOperation> },
-  record: { readonly submissionId: string; readonly version: number },
-  { trackId, programId, supplementResponseId, titleFieldId, roundIds, reviewerIds }: Fixed,
-  { program, track, supplement, submissions }: ModelTenant,
+  { name, choice, target, versionOffset }: Call & { readonly name: SubmissionOperation },
+  record: NamedSubmission,
+  { trackId, supplementResponseId, titleFieldId, roundIds }: Fixed,
+  { supplement, submissions }: ModelTenant,
 ): Readonly<Record<string, unknown>> {
   const title = { [titleFieldId]: titles[choice % titles.length] ?? null };
   const reason = `Reason ${choice}`;
@@ -144,7 +237,10 @@ function createInput(
       const fields = choice === 0 ? {} : { [titleFieldId]: `Title ${choice}` };
       return { trackId, deadline: "2090-01-01T00:00:00Z", fields, ...applicant };
     }
+    case "list_submissions":
+      return { ...(choice % 2 ? { roundId } : {}), ...(choice > 3 ? { state: "IN_REVIEW" } : {}), limit: 100 };
     case "get_submission":
+    case "list_submission_supplements":
       return { submissionId: record.submissionId };
     case "update_submission_fields":
       return { ...record, fields: title };
@@ -152,7 +248,7 @@ function createInput(
       if (choice < 2) return { ...record, fields: title };
       return { ...record, state: choice < 4 ? "DRAFT" : "WITHDRAWN", ...(choice % 2 ? { fields: title } : {}), reason };
     case "submit_submission":
-      return record;
+      return { ...record };
     case "screen_submission":
       return { ...record, eligible: choice > 1, reason };
     case "advance_submission":
@@ -163,14 +259,6 @@ function createInput(
     case "eliminate_submission":
     case "withdraw_submission":
       return { ...record, reason };
-    case "bulk_assign_reviewers": {
-      const reviewerId = reviewerIds[target % reviewerIds.length];
-      return { roundId: roundIds[choice % 2], submissionIds: [record.submissionId], reviewerIds: [reviewerId] };
-    }
-    case "delete_assignment": {
-      const assignments = submissions.flatMap((each) => each.assignments);
-      return { assignmentId: assignments[target % assignments.length]?.assignmentId ?? "asg_unknown" };
-    }
     case "update_supplement":
     case "close_supplement":
     case "reopen_supplement": {
@@ -179,11 +267,5 @@ function createInput(
       const status = name === "update_supplement" ? { status: supplementStatuses[target] } : {};
       return { submissionId, supplementResponseId, version, ...status };
     }
-    case "update_program": {
-      const lifecycleStatus = statuses[choice % statuses.length];
-      return { programId, version: Math.max(0, program.version + versionOffset), lifecycleStatus };
-    }
-    case "update_track":
-      return { programId, trackId, version: Math.max(0, track.version + versionOffset), intakeOpen: choice > 1 };
   }
 }

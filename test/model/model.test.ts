@@ -25,7 +25,7 @@ class SystemClock extends TestClock {
 test("any sequence of requests, of several tokens, tenants and processes at once, agrees with a reference model", async () => {
   const isLong = inject("modelRequests") !== undefined;
   const target = inject("modelRequests") ?? 5_000;
-  const firstSeed = Number(process.env["TEST_SEED"] ?? (isLong ? Date.now() % 2 ** 31 : 0));
+  const firstSeed = readSeed() ?? (isLong ? Date.now() % 2 ** 31 : 0);
   if (isLong) console.log(`TEST_SEED=${firstSeed} repeats these requests.`);
   const { database, remove } = await newDatabase();
   const { server, close } = await openTestServer(
@@ -52,6 +52,18 @@ test("any sequence of requests, of several tokens, tenants and processes at once
     await remove();
   }
 });
+
+/**
+ * Returns the seed that `TEST_SEED` gives.
+ * @throws Error if it is not an integer that a seed can be
+ */
+function readSeed(): number | undefined {
+  const { TEST_SEED: text } = process.env;
+  if (text === undefined) return undefined;
+  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 31)
+    throw new Error(`TEST_SEED must be an integer from 0 to ${2 ** 31 - 1}, such as 42, not "${text}".`);
+  return Number(text);
+}
 
 /** Returns the seed and path that a failure has printed, to repeat it: `TEST_REPLAY='{"seed":1,"path":"0"}'`. */
 function readReplay(): { seed?: number; path?: string } {

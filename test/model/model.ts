@@ -1,29 +1,27 @@
+import { assignmentHandlers, endAssignment, requireActiveRound } from "./assignments.ts";
+import { feedbackHandlers } from "./feedback.ts";
 import { personHandlers } from "./persons.ts";
+import { programHandlers } from "./programs.ts";
 import {
   audit,
   type Expected,
+  emit,
   type Handler,
-  type ModelAssignment,
+  inAnsweredOrder,
   type ModelRequest,
   type ModelSubmission,
   type ModelTenant,
   ok,
   Refusal,
+  requireWritable,
 } from "./tenant.ts";
 
 /**
- * A reference model of submissions, supplements, programmes, tracks, assignments and persons of one tenant. It follows
- * the specification (2.5, 3.1, 4.2–4.5, 4.9, 5) and shares no code with the program.
+ * A reference model of submissions, supplements, programmes, tracks, rounds, assignments, feedback and persons of one
+ * tenant. It follows the specification (2.5, 3.1, 3.2, 4.2–4.5, 4.8–4.10, 5) and shares no code with the program.
  */
 
 const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"];
-const lifecycle: Readonly<Record<string, readonly string[]>> = {
-  draft: ["configured", "archived"],
-  configured: ["draft", "underway", "archived"],
-  underway: ["configured", "completed"],
-  completed: ["underway", "archived"],
-  archived: ["completed"],
-};
 
 /**
  * Applies a request to the model, and returns the answer that it must get.
@@ -36,14 +34,18 @@ export function applyRequest(
   answered: Readonly<Record<string, unknown>> | undefined,
   text: string,
 ): Expected {
-  const isRead = /^(get|resolve)_/.test(request.name);
-  if (!isRead && !request.mayWrite) return { status: 403, code: "insufficient_scope" };
+  const isRead = isReadOperation(request.name);
+  if (!request.isGranted) return { status: 403, code: "insufficient_scope" };
   const fingerprint = `${request.key} ${request.name} ${JSON.stringify(request.input)}`;
   const saved = request.key === undefined ? undefined : tenant.answers.get(fingerprint);
   if (saved !== undefined) return { status: 0, replayed: saved };
   const expected = applyOnce(tenant, request, answered);
   if (request.key !== undefined && !isRead && isSaved(expected)) tenant.answers.set(fingerprint, text);
   return expected;
+}
+
+export function isReadOperation(name: string): boolean {
+  return /^(get|list|resolve)_/.test(name);
 }
 
 const lastingRefusals = ["not_found", "version_conflict", "person_merged"];
@@ -76,7 +78,21 @@ export function createModelSubmission(submissionId: string, title: string | null
 
 const handlers = {
   ...personHandlers,
+  ...assignmentHandlers,
+  ...feedbackHandlers,
+  ...programHandlers,
   get_submission: (tenant, { submissionId }) => ok(showSubmission(findSubmission(tenant, submissionId))),
+  list_submissions({ submissions }, { state, roundId }, answered) {
+    const rows = submissions
+      .filter((each) => state === undefined || each.state === state)
+      .filter((each) => roundId === undefined || each.currentRoundId === roundId);
+    return ok(inAnsweredOrder(answered, "submissionId", rows.map(showSubmission)));
+  },
+  list_submission_supplements(tenant, { submissionId }) {
+    const isFirst = findSubmission(tenant, submissionId) === tenant.submissions[0];
+    const { supplementResponseId } = tenant.fixed;
+    return ok(isFirst ? [{ supplementResponseId, ...tenant.supplement }] : []);
+  },
   create_submission(tenant, { fields }, answered) {
     requireWritable(tenant);
     const submissionId = String(answered["submissionId"]);
@@ -123,7 +139,7 @@ const handlers = {
     const unscreened = screeningRequired ? [] : ["SUBMITTED"];
     const submission = loadForChange(tenant, input, [...unscreened, "ELIGIBLE", "IN_REVIEW", "FINALIST"]);
     const to = roundIds.indexOf(input.toRoundId);
-    if (to === roundIds.length - 1) throw new Refusal(409, "round_inactive");
+    requireActiveRound(tenant, input.toRoundId);
     if (submission.currentRoundId !== null && to <= roundIds.indexOf(submission.currentRoundId))
       throw new Refusal(400, "validation_failed");
     submission.currentRoundId = input.toRoundId;
@@ -145,33 +161,6 @@ const handlers = {
     const { reason } = input;
     return move(tenant, submission, "WITHDRAWN", { action: "submission.withdrawn", operation: "withdraw", reason });
   },
-  bulk_assign_reviewers(tenant, { roundId, submissionIds, reviewerIds }, answered) {
-    requireWritable(tenant);
-    const submission = tenant.submissions.find((each) => each.submissionId === submissionIds[0]);
-    if (!submission) throw new Refusal(400, "validation_failed");
-    if (submission.state !== "IN_REVIEW" || submission.currentRoundId !== roundId)
-      throw new Refusal(409, "invalid_state_transition");
-    const reviewer = tenant.fixed.reviewerIds.indexOf(reviewerIds[0]);
-    const isTaken = submission.assignments.some(
-      (each) => each.active && each.reviewer === reviewer && each.roundId === roundId,
-    );
-    if (isTaken) return ok({ created: [], skipped: [{ reason: "duplicate" }] });
-    const [created] = (answered["created"] ?? []) as { assignmentId: string }[];
-    const assignmentId = String(created?.assignmentId);
-    submission.assignments.push({ assignmentId, reviewer, roundId, version: 0, active: true });
-    audit(tenant, assignmentId, "assignment.created");
-    return ok({ created: [{ status: "assigned", version: 0 }], skipped: [] });
-  },
-  delete_assignment(tenant, { assignmentId }) {
-    const assignment = tenant.submissions
-      .flatMap(({ assignments }) => assignments)
-      .find((each) => each.assignmentId === assignmentId);
-    if (!assignment) throw new Refusal(404, "not_found");
-    requireWritable(tenant);
-    if (!assignment.active) throw new Refusal(409, "invalid_state_transition");
-    endAssignment(tenant, assignment, "assignment.removed");
-    return ok({ assignmentId, status: "cancelled", active: false, version: assignment.version });
-  },
   update_supplement(tenant, { status, ...input }) {
     const submission = loadForSupplement(tenant, input);
     if (status === "submitted" && tenant.supplement.status !== status)
@@ -188,32 +177,6 @@ const handlers = {
     if (tenant.supplement.status !== "closed") throw new Refusal(409, "invalid_state_transition");
     return setSupplementStatus(tenant, "draft", "supplement.reopened");
   },
-  update_program(tenant, { version, lifecycleStatus }) {
-    const { program } = tenant;
-    if (version !== program.version) throw new Refusal(409, "version_conflict");
-    const from = program.lifecycleStatus;
-    if (from === lifecycleStatus) return ok({ ...program });
-    const isBlocked = from === "underway" && lifecycleStatus === "configured" && tenant.submissions.length > 0;
-    if (isBlocked || !lifecycle[from]?.includes(lifecycleStatus)) throw new Refusal(409, "invalid_state_transition");
-    program.lifecycleStatus = lifecycleStatus;
-    program.version += 1;
-    const subject = tenant.fixed.programId;
-    const change = `${from} ${lifecycleStatus}`;
-    tenant.events.push({ subject, eventType: "program.lifecycle_status_changed", version: program.version, change });
-    audit(tenant, subject, "program.updated");
-    return ok({ ...program });
-  },
-  update_track(tenant, { version, intakeOpen }) {
-    const { track } = tenant;
-    if (version !== track.version) throw new Refusal(409, "version_conflict");
-    requireWritable(tenant);
-    if (track.intakeOpen !== intakeOpen) {
-      track.intakeOpen = intakeOpen;
-      track.version += 1;
-      audit(tenant, tenant.fixed.trackId, "track.updated");
-    }
-    return ok({ ...track });
-  },
 } as const satisfies Record<string, Handler>;
 
 export type ModelOperation = keyof typeof handlers;
@@ -226,10 +189,6 @@ function findSubmission({ submissions }: ModelTenant, submissionId: string): Mod
   const submission = submissions.find((each) => each.submissionId === submissionId);
   if (!submission) throw new Refusal(404, "not_found");
   return submission;
-}
-
-function requireWritable({ program }: ModelTenant): void {
-  if (program.lifecycleStatus === "archived") throw new Refusal(409, "program_archived");
 }
 
 function loadForChange(
@@ -296,14 +255,4 @@ function move(tenant: ModelTenant, submission: ModelSubmission, to: string, { ac
   if (to === "SUBMITTED") emit(tenant, submission, "submission.submitted");
   if (to === "WITHDRAWN") emit(tenant, submission, "submission.withdrawn");
   return ok(showSubmission(submission));
-}
-
-function endAssignment(tenant: ModelTenant, assignment: ModelAssignment, action: string): void {
-  assignment.active = false;
-  assignment.version += 1;
-  audit(tenant, assignment.assignmentId, action);
-}
-
-function emit(tenant: ModelTenant, { submissionId, version }: ModelSubmission, eventType: string, change?: string) {
-  tenant.events.push({ subject: submissionId, eventType, version, ...(change === undefined ? {} : { change }) });
 }

@@ -2,6 +2,7 @@ import {
   audit,
   type Expected,
   type Handler,
+  inAnsweredOrder,
   type ModelPerson,
   type ModelRef,
   type ModelTenant,
@@ -17,9 +18,15 @@ export const personHandlers = {
       return ok({ personId, customFields: mayReadSensitive ? fixed.allFields : fixed.openFields });
     return ok(showPerson(findPerson(tenant, personId), mayReadSensitive));
   },
+  list_persons({ fixed, persons }, _input, answered, mayReadSensitive) {
+    const { personId } = fixed;
+    const rows = persons.map((person) => showPerson(person, mayReadSensitive));
+    const unchanged = { personId, customFields: mayReadSensitive ? fixed.allFields : fixed.openFields };
+    return ok(inAnsweredOrder(answered, "personId", [...rows, unchanged]));
+  },
   resolve_persons(tenant, { externalId }, _answered, mayReadSensitive) {
     const holders = tenant.persons.filter(({ active, externalRefs }) => active && holdsRef(externalRefs, externalId));
-    return { status: 200, data: holders.map((person) => showPerson(person, mayReadSensitive)) as never };
+    return ok(holders.map((person) => showPerson(person, mayReadSensitive)));
   },
   create_person(tenant, { kinds, contactDetails, externalRefs = [] }, answered, mayReadSensitive) {
     for (const ref of externalRefs) requireFreeRef(tenant, ref);

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { OperationName } from "../../src/contract/index.ts";
 import type { Person } from "../../src/contract/persons.ts";
 import type { Reader } from "../../src/store/port.ts";
+import type { Row, TableName } from "../../src/store/tables.ts";
 import { rest } from "../support/clients/raw-http.ts";
 import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
 import { listChanges } from "../support/data/state.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { type Call, createRequest } from "./calls.ts";
 import { applyRequest, createModelSubmission } from "./model.ts";
-import type { Expected, ModelRequest, ModelTenant } from "./tenant.ts";
+import type { Expected, ModelAssignment, ModelRequest, ModelTenant } from "./tenant.ts";
 
 /** Two tenants with three tokens each, and the processes that serve them. */
 export interface Scenario {
@@ -31,7 +32,15 @@ interface Exchange {
 export async function createScenario(server: TestServer, origins: readonly string[]): Promise<Scenario> {
   const servers = [await server.other(), await server.other()];
   const tenants = await Promise.all(servers.map((each, index) => createTenant(each, index === 0)));
-  const reads = ["submissions:read", "persons:read"] as const;
+  const reads = [
+    "submissions:read",
+    "supplements:read",
+    "assignments:read",
+    "programs:read",
+    "tracks:read",
+    "rounds:read",
+    "persons:read",
+  ] as const;
   const tokens = servers.map(async (each) => [
     await each.token(),
     await each.token([
@@ -41,9 +50,11 @@ export async function createScenario(server: TestServer, origins: readonly strin
       "assignments:write",
       "programs:write",
       "tracks:write",
+      "rounds:write",
+      "feedback:write",
       "persons:write",
     ]),
-    await each.token(reads),
+    await each.token([...reads, "feedback:read"]),
   ]);
   return { servers, tenants, origins, tokens: await Promise.all(tokens) };
 }
@@ -52,8 +63,11 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
   const { programId } = await seed.program({ screeningRequired });
   const track = await seed.track({ programId });
   const { rubricId } = await seed.rubric();
-  const rounds = [1, 2, 3].map((sequence) => seed.round({ ...track, rubricId, sequence, active: sequence < 3 }));
+  const rounds = await Promise.all(
+    [1, 2, 3].map((sequence) => seed.round({ ...track, rubricId, sequence, active: sequence < 3 })),
+  );
   const reviewers = [await seed.reviewer(), await seed.reviewer()];
+  const { reviewerId: inactiveReviewerId } = await seed.reviewer({ status: "inactive" });
   await seed.personSchema();
   const openFields = { [personFieldIds.standard]: "weaving" };
   const allFields = { ...openFields, [personFieldIds.restricted]: "asthma" };
@@ -63,6 +77,9 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
   const submission = await seed.submission({ ...track, title, fields, deadline: "2090-01-01T00:00:00.000Z" });
   const { schemaId } = track;
   const supplement = await seed.supplement({ submissionId: submission.submissionId, schemaId, required: false });
+  const feedbacks = [1, 2, 3].map((each) =>
+    seed.feedback({ programId, submissionId: submission.submissionId, body: `Answer ${each}` }),
+  );
   return {
     fixed: {
       programId,
@@ -73,11 +90,16 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
       allFields,
       titleFieldId: fieldIds.title,
       screeningRequired,
-      roundIds: (await Promise.all(rounds)).map(({ roundId }) => roundId),
+      roundIds: rounds.map(({ roundId }) => roundId),
       reviewerIds: reviewers.map(({ reviewerId }) => reviewerId),
+      inactiveReviewerId,
     },
     program: { version: 0, lifecycleStatus: "underway" },
     track: { version: 0, intakeOpen: true },
+    rounds: rounds.map(({ roundId, active }) => ({ roundId, active, version: 0 })),
+    feedbacks: (await Promise.all(feedbacks)).map(({ feedbackId, body, released }) => {
+      return { feedbackId, body, released, version: 0 };
+    }),
     supplement: { version: 0, status: supplement.status },
     submissions: [createModelSubmission(submission.submissionId, title)],
     persons: [],
@@ -189,7 +211,9 @@ export async function readStore({ app, businessId }: TestServer) {
   return {
     submissions: await reader.count("submissions", {}),
     persons: await listPersons(reader),
-    assignments: await reader.count("assignments", { where: { active: true } }),
+    assignments: await describeRows(reader, "assignments", describeAssignment),
+    rounds: await describeRows(reader, "rounds", describeRound),
+    feedbacks: await describeRows(reader, "feedbacks", describeFeedback),
     events: events.map((event) => JSON.stringify(event)).sort(),
     changes: changes.sort(),
   };
@@ -204,17 +228,42 @@ async function listPersons(reader: Reader): Promise<string[]> {
   return persons.sort();
 }
 
+async function describeRows<T extends TableName>(
+  reader: Reader,
+  table: T,
+  describe: (row: Row<T>) => string,
+): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const row of reader.scan(table, {})) texts.push(describe(row));
+  return texts.sort();
+}
+
+function describeAssignment(assignment: ModelAssignment): string {
+  const { assignmentId, submissionId, reviewerId, version, active } = assignment;
+  return `${assignmentId} ${submissionId} ${reviewerId} ${version} ${active}`;
+}
+
+function describeRound({ roundId, version, active }: ModelTenant["rounds"][number]): string {
+  return `${roundId} ${version} ${active}`;
+}
+
+function describeFeedback({ feedbackId, version, released }: ModelTenant["feedbacks"][number]): string {
+  return `${feedbackId} ${version} ${released}`;
+}
+
 function describePerson(person: Pick<Person, "personId" | "version" | "mergedIntoPersonId" | "externalRefs">) {
   const { personId, version, mergedIntoPersonId, externalRefs } = person;
   return `${personId} ${version} ${mergedIntoPersonId} ${externalRefs.map(({ externalId }) => externalId)}`;
 }
 
 /** The same of the model. Sorted, because requests that do not touch the same record have no order. */
-export function readModel({ submissions, persons, events, changes }: ModelTenant) {
+export function readModel({ submissions, rounds, feedbacks, persons, events, changes }: ModelTenant) {
   return {
     submissions: submissions.length,
     persons: persons.map(describePerson).sort(),
-    assignments: submissions.flatMap(({ assignments }) => assignments).filter(({ active }) => active).length,
+    assignments: submissions.flatMap((each) => each.assignments.map(describeAssignment)).sort(),
+    rounds: rounds.map(describeRound).sort(),
+    feedbacks: feedbacks.map(describeFeedback).sort(),
     events: events
       .map(({ subject, eventType, version, ...change }) => JSON.stringify({ subject, eventType, version, ...change }))
       .sort(),

@@ -4,8 +4,11 @@ import type { OperationName } from "../../src/contract/index.ts";
 
 export interface ModelAssignment {
   readonly assignmentId: string;
-  readonly reviewer: number;
+  readonly submissionId: string;
+  readonly reviewerId: string;
   readonly roundId: string;
+  readonly source: string;
+  readonly reassignedFromId: string | null;
   version: number;
   active: boolean;
 }
@@ -50,6 +53,10 @@ export interface ModelTenant {
   readonly fixed: Fixed;
   program: { version: number; lifecycleStatus: string };
   track: { version: number; intakeOpen: boolean };
+  /** In their order. At first all but the last are active. */
+  rounds: { roundId: string; version: number; active: boolean }[];
+  /** Feedback for the tenant's first submission. */
+  feedbacks: { feedbackId: string; body: string; version: number; released: boolean }[];
   /** The response to a request that every tenant's first submission has. */
   supplement: { version: number; status: string };
   submissions: ModelSubmission[];
@@ -71,9 +78,11 @@ export interface Fixed {
   readonly allFields: Readonly<Record<string, string>>;
   readonly titleFieldId: string;
   readonly screeningRequired: boolean;
-  /** In their order. The last one is not active. */
+  /** In their order. */
   readonly roundIds: readonly string[];
+  /** Active reviewers. */
   readonly reviewerIds: readonly string[];
+  readonly inactiveReviewerId: string;
 }
 
 /** A request as it was sent. */
@@ -83,16 +92,20 @@ export interface ModelRequest {
   readonly input: any;
   /** The token and the idempotency key, if there is one. */
   readonly key: string | undefined;
-  readonly mayWrite: boolean;
+  /** True if the token has the scope of the operation. */
+  readonly isGranted: boolean;
   readonly mayReadSensitive: boolean;
 }
+
+/** Properties of one record, or of each record of a list. */
+type Shown = Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
 
 /** The answer that the model expects. */
 export interface Expected {
   readonly status: number;
   readonly code?: string;
   /** Properties of `data`. */
-  readonly data?: Readonly<Record<string, unknown>>;
+  readonly data?: Shown;
   /** The text of an earlier answer, which must come again. */
   readonly replayed?: string;
 }
@@ -115,8 +128,31 @@ export type Handler = (
   mayReadSensitive: boolean,
 ) => Expected;
 
-export function ok(data: Readonly<Record<string, unknown>>): Expected {
+export function ok(data: Shown): Expected {
   return { status: 200, data };
+}
+
+/** Returns a list's expected rows in the order of the answer. A row that the answer lacks comes first. */
+export function inAnsweredOrder<R extends object>(
+  answered: unknown,
+  idName: keyof R & string,
+  rows: readonly R[],
+): R[] {
+  const ids = Array.isArray(answered) ? answered.map((row) => row[idName]) : [];
+  return rows.toSorted((one, other) => ids.indexOf(one[idName]) - ids.indexOf(other[idName]));
+}
+
+export function requireWritable({ program }: ModelTenant): void {
+  if (program.lifecycleStatus === "archived") throw new Refusal(409, "program_archived");
+}
+
+export function emit(
+  tenant: ModelTenant,
+  { submissionId, version }: ModelSubmission,
+  eventType: string,
+  change?: string,
+): void {
+  tenant.events.push({ subject: submissionId, eventType, version, ...(change === undefined ? {} : { change }) });
 }
 
 export function audit(tenant: ModelTenant, id: string, action: string): void {

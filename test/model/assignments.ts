@@ -1,0 +1,100 @@
+import {
+  audit,
+  type Handler,
+  inAnsweredOrder,
+  type ModelAssignment,
+  type ModelTenant,
+  ok,
+  Refusal,
+  requireWritable,
+} from "./tenant.ts";
+
+/** The part of the reference model that assigns reviewers (specification 4.4). */
+export const assignmentHandlers = {
+  list_assignments(tenant, { submissionId, status, includeInactive }, answered) {
+    const rows = listAssignments(tenant)
+      .filter((each) => submissionId === undefined || each.submissionId === submissionId)
+      .filter(({ active }) => active || (includeInactive && status === undefined));
+    return ok(inAnsweredOrder(answered, "assignmentId", rows.map(showAssignment)));
+  },
+  bulk_assign_reviewers(tenant, { roundId, submissionIds, reviewerIds }, answered) {
+    requireWritable(tenant);
+    requireActiveRound(tenant, roundId);
+    const submission = tenant.submissions.find((each) => each.submissionId === submissionIds[0]);
+    if (!submission) throw new Refusal(400, "validation_failed");
+    if (submission.state !== "IN_REVIEW" || submission.currentRoundId !== roundId)
+      throw new Refusal(409, "invalid_state_transition");
+    const { submissionId } = submission;
+    const target = { submissionId, roundId, reviewerId: reviewerIds[0] };
+    if (isTaken(tenant, target)) return ok({ created: [], skipped: [{ reason: "duplicate" }] });
+    const [created] = (answered["created"] ?? []) as { assignmentId: string }[];
+    const assignment = create(String(created?.assignmentId), { ...target, source: "bulk", reassignedFromId: null });
+    submission.assignments.push(assignment);
+    audit(tenant, assignment.assignmentId, "assignment.created");
+    return ok({ created: [showAssignment(assignment)], skipped: [] });
+  },
+  reassign_assignment(tenant, { assignmentId, newReviewerId, version }, answered) {
+    const assignment = findAssignment(tenant, assignmentId);
+    if (assignment.version !== version) throw new Refusal(409, "version_conflict");
+    requireWritable(tenant);
+    requireActiveRound(tenant, assignment.roundId);
+    if (!assignment.active) throw new Refusal(409, "invalid_state_transition");
+    const { submissionId, roundId } = assignment;
+    const target = { submissionId, roundId, reviewerId: newReviewerId };
+    const isUnsuitable = newReviewerId === tenant.fixed.inactiveReviewerId || isTaken(tenant, target);
+    if (isUnsuitable) throw new Refusal(400, "validation_failed");
+    endAssignment(tenant, assignment, "assignment.reassigned");
+    const next = { ...target, source: "reassign", reassignedFromId: assignmentId };
+    const created = create(String(answered["assignmentId"]), next);
+    const submission = tenant.submissions.find((each) => each.submissionId === submissionId);
+    submission?.assignments.push(created);
+    audit(tenant, created.assignmentId, "assignment.reassigned");
+    return ok(showAssignment(created));
+  },
+  delete_assignment(tenant, { assignmentId }) {
+    const assignment = findAssignment(tenant, assignmentId);
+    requireWritable(tenant);
+    if (!assignment.active) throw new Refusal(409, "invalid_state_transition");
+    endAssignment(tenant, assignment, "assignment.removed");
+    return ok(showAssignment(assignment));
+  },
+} as const satisfies Record<string, Handler>;
+
+/** Ends an assignment, which keeps its row. */
+export function endAssignment(tenant: ModelTenant, assignment: ModelAssignment, action: string): void {
+  assignment.active = false;
+  assignment.version += 1;
+  audit(tenant, assignment.assignmentId, action);
+}
+
+export function listAssignments({ submissions }: ModelTenant): ModelAssignment[] {
+  return submissions.flatMap(({ assignments }) => assignments);
+}
+
+export function requireActiveRound({ rounds }: ModelTenant, roundId: string): void {
+  if (!rounds.some((round) => round.roundId === roundId && round.active)) throw new Refusal(409, "round_inactive");
+}
+
+function create(assignmentId: string, given: Omit<ModelAssignment, "assignmentId" | "version" | "active">) {
+  return { ...given, assignmentId, version: 0, active: true };
+}
+
+function findAssignment(tenant: ModelTenant, assignmentId: string): ModelAssignment {
+  const assignment = listAssignments(tenant).find((each) => each.assignmentId === assignmentId);
+  if (!assignment) throw new Refusal(404, "not_found");
+  return assignment;
+}
+
+function isTaken(
+  tenant: ModelTenant,
+  { submissionId, roundId, reviewerId }: Pick<ModelAssignment, "submissionId" | "roundId" | "reviewerId">,
+): boolean {
+  return listAssignments(tenant).some(
+    (each) =>
+      each.active && each.submissionId === submissionId && each.roundId === roundId && each.reviewerId === reviewerId,
+  );
+}
+
+function showAssignment(assignment: ModelAssignment) {
+  return { ...assignment, status: assignment.active ? "assigned" : "cancelled" };
+}
