@@ -11,7 +11,7 @@ import type { Question } from "./confirmation/question.ts";
 import { runWithFieldNames } from "./fields/run-with-field-names.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
-import { explainRefusal } from "./refusals/explain-refusal.ts";
+import { explainRefusal, explainReplay } from "./refusals/explain-refusal.ts";
 import { mayHoldNames, resolveNames } from "./resolve-names.ts";
 import { selectChanges } from "./results/brief.ts";
 import { readTool, showAnswer, type ToolData } from "./results/read.ts";
@@ -54,6 +54,7 @@ async function answerCall(
   if ("question" in answer) return { result: answer.question, code: "asked" };
   if (!answer.ok) {
     await admission.refuse(answer.problem, args);
+    if (answer.replayed) return createRefusal(explainReplay(answer.problem));
     return createRefusal(await explainRefusal(session, { ...callHead, input: args }, answer.problem));
   }
   const data = notes.length === 0 ? answer : { ...answer, notes: [...notes, ...answer.notes] };

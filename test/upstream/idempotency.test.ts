@@ -129,3 +129,18 @@ describe("idempotency keys sent to a remote service", () => {
     expect([error?.code, proxy.requests.length]).toEqual(["person_merged", 1]);
   });
 });
+
+test("a refusal that is repeated under a key says so, and names the way to try again", async () => {
+  const { server, close } = await openTestServer();
+  onTestFinished(close);
+  const agent = await openAgent(server.app, await server.token());
+  const { data: person } = await agent.call("create_person", { kinds: ["contact"], provenance: { source: "test" } });
+  const update = (version: number, source: string, key: string) =>
+    agent.call("update_person", { personId: person?.personId, version, provenance: { source } }, { key });
+  expect((await update(1, "later", "early")).error?.next).not.toContain(repeated);
+  await update(0, "first", "first");
+  const again = await update(1, "later", "early");
+  expect(again.error).toMatchObject({ code: "version_conflict" });
+  expect(again.error?.next).toContain(repeated);
+  expect((await update(1, "later", "another")).error).toBeUndefined();
+});

@@ -18,6 +18,14 @@ export async function explainRefusal(session: ToolSession, call: UpstreamCall, r
   return remediation === undefined ? explained : withRemediation(explained, remediation);
 }
 
+/** Explains a refusal that is repeated under an idempotency key, whose details may be out of date. */
+export function explainReplay(refusal: Problem): Problem {
+  return withRemediation(
+    refusal,
+    "This is the answer to an earlier identical call, and may be out of date. To try again, call with another idempotency key.",
+  );
+}
+
 async function describeWayOut(
   session: ToolSession,
   call: UpstreamCall,
