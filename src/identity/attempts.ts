@@ -32,11 +32,11 @@ export function createAttemptLimiter(store: Pick<Store, "leasePermits">, clock: 
       leaseMs: 0,
       nowMs,
     };
-    const { lease, retryAtMs } = await store.leasePermits({ ...request, chunk: 1 });
+    const { lease, retryAtMs } = await store.leasePermits({ ...request, chunk: 1, settle: [] });
     if (!lease) return { retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)) };
     return {
       async forget() {
-        await store.leasePermits({ ...request, chunk: 0, settle: { leaseId: lease.leaseId, usedAtMs: [] } });
+        await store.leasePermits({ ...request, chunk: 0, settle: [{ leaseId: lease.leaseId, usedAtMs: [] }] });
       },
     };
   }

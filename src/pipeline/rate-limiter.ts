@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { PermitLease } from "../store/coordination/rate-limit-leases.ts";
+import type { EndedLease, PermitGrant, PermitLease } from "../store/coordination/rate-limit-leases.ts";
 import type { Store } from "../store/port.ts";
 
 /** The state of a token's request rate, for the rate headers. */
@@ -24,13 +24,16 @@ export interface RateLimiter {
 }
 
 const windowMs = 60_000;
-const leaseMs = 5_000;
+const leaseMs = 20_000;
 const maxChunk = 10_000;
 export const maxLimitedTokens = 10_000;
 
 interface Holding {
   lease: PermitLease | undefined;
   usedAtMs: number[];
+  /** A lease that the current one replaced before its end. It counts in full until it is settled with the current one. */
+  replaced: EndedLease | undefined;
+  /** Permits of the window that are in no lease of this process. */
   remaining: number;
   blockedUntilMs: number;
   leasing: Promise<void> | undefined;
@@ -39,37 +42,27 @@ interface Holding {
 /**
  * Limits requests by a sliding window that all processes on one store share. A process leases a chunk of permits at a
  * time, so a request needs no write. A lease that ends reports when each permit was used, so the window stays exact.
+ * While much of the window is free, the next lease is taken before the current one ends, so no request waits for it.
  */
 export function createRateLimiter(store: Store, clock: Clock, limit: number): RateLimiter {
   const holdings = new LRUCache<string, Holding>({ max: maxLimitedTokens });
-  const chunk = Math.min(maxChunk, Math.max(1, Math.ceil(limit / 10)));
+  const { leaseOnce, leaseEarly } = createLeaser(store, clock, limit);
 
   function getHolding(tokenId: string): Holding {
     let holding = holdings.get(tokenId);
     if (!holding) {
       // An evicted lease counts in full until it ends, so the token gets too few permits for a minute, never too many.
-      holding = { lease: undefined, usedAtMs: [], remaining: 0, blockedUntilMs: 0, leasing: undefined };
+      holding = {
+        lease: undefined,
+        usedAtMs: [],
+        replaced: undefined,
+        remaining: 0,
+        blockedUntilMs: 0,
+        leasing: undefined,
+      };
       holdings.set(tokenId, holding);
     }
     return holding;
-  }
-
-  async function lease(tokenId: string, holding: Holding): Promise<void> {
-    const { lease: ended, usedAtMs } = holding;
-    const settle = ended && { leaseId: ended.leaseId, usedAtMs };
-    const nowMs = clock.now().getTime();
-    const grant = await store.leasePermits({ tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle });
-    holding.lease = grant.lease;
-    holding.usedAtMs = [];
-    holding.remaining = grant.remaining;
-    holding.blockedUntilMs = grant.lease ? 0 : grant.retryAtMs;
-  }
-
-  function leaseOnce(tokenId: string, holding: Holding): Promise<void> {
-    holding.leasing ??= lease(tokenId, holding).finally(() => {
-      holding.leasing = undefined;
-    });
-    return holding.leasing;
   }
 
   const createRate = (remaining: number, retryAfterSeconds?: number): Rate => ({
@@ -86,6 +79,7 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
       const { lease: current } = holding;
       if (current && nowMs < current.expiresAtMs && holding.usedAtMs.length < current.granted) {
         holding.usedAtMs.push(nowMs);
+        leaseEarly(tokenId, holding, current, nowMs);
         return createRate(holding.remaining + current.granted - holding.usedAtMs.length);
       }
       const blockedSeconds = getBlockedSeconds(holding, nowMs);
@@ -107,6 +101,60 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
   }
 
   return { consume, peek };
+}
+
+/** Returns functions that take leases for the holdings of tokens, one at a time for each. */
+function createLeaser(store: Store, clock: Clock, limit: number) {
+  const chunk = Math.min(maxChunk, Math.max(1, Math.ceil(limit / 10)));
+
+  function requestLease(tokenId: string, settle: readonly EndedLease[]): Promise<PermitGrant> {
+    const nowMs = clock.now().getTime();
+    return store.leasePermits({ tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle });
+  }
+
+  /** Ends the lease of a token, and takes the next one. */
+  async function lease(tokenId: string, holding: Holding): Promise<void> {
+    const { lease: current, usedAtMs, replaced } = holding;
+    const ended = current && { leaseId: current.leaseId, usedAtMs };
+    const grant = await requestLease(
+      tokenId,
+      [replaced, ended].filter((each) => each !== undefined),
+    );
+    holding.lease = grant.lease;
+    holding.usedAtMs = [];
+    holding.replaced = undefined;
+    holding.remaining = grant.remaining;
+    holding.blockedUntilMs = grant.lease ? 0 : grant.retryAtMs;
+  }
+
+  /** Takes the next lease of a token, while requests go on to use the current one. */
+  async function leaseAhead(tokenId: string, holding: Holding, current: PermitLease): Promise<void> {
+    const grant = await requestLease(tokenId, holding.replaced ? [holding.replaced] : []);
+    holding.replaced = undefined;
+    if (!grant.lease) return;
+    const { usedAtMs } = holding;
+    holding.replaced = { leaseId: current.leaseId, usedAtMs };
+    holding.lease = grant.lease;
+    holding.usedAtMs = [];
+    holding.remaining = grant.remaining + current.granted - usedAtMs.length;
+  }
+
+  function leaseOnce(tokenId: string, holding: Holding, take = lease): Promise<void> {
+    holding.leasing ??= take(tokenId, holding).finally(() => {
+      holding.leasing = undefined;
+    });
+    return holding.leasing;
+  }
+
+  /** Takes the next lease if half of the current one is over. Exactness near the limit needs that leases end first. */
+  function leaseEarly(tokenId: string, holding: Holding, current: PermitLease, nowMs: number): void {
+    const isHalfOver = current.expiresAtMs - nowMs < leaseMs / 2 || holding.usedAtMs.length * 2 > current.granted;
+    if (!isHalfOver || holding.leasing || holding.remaining < limit / 2) return;
+    // A failure is left to the request that needs the next lease.
+    leaseOnce(tokenId, holding, () => leaseAhead(tokenId, holding, current)).catch(() => undefined);
+  }
+
+  return { leaseOnce, leaseEarly };
 }
 
 /** Returns 0 for a holding that is not blocked. A block beyond the window means that the clock was set back. */

@@ -355,7 +355,7 @@ export interface Store extends PeopleStores {
   /** Records when tokens and connected apps were last used. */
   touchTokens(uses: ReadonlyMap<string, string>): Promise<void>;
 
-  /** Settles a lease and grants the next one. No time window ever exceeds its limit. */
+  /** Settles ended leases and grants the next one. No time window ever exceeds its limit. */
   leasePermits(request: PermitRequest): Promise<PermitGrant>;
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test as plain } from "vitest";
+import { describe, expect, onTestFinished, test as plain, vi } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
 import { createRateLimiter, RateLimited } from "../../src/pipeline/rate-limiter.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -194,6 +194,36 @@ describe("the sliding window", () => {
     await store.close();
   });
 
+  plain("makes a request wait for the database only at its first lease and near the limit", async () => {
+    const store = await openStore({ database: ":memory:" });
+    const clock = new TestClock();
+    const lease = store.leasePermits.bind(store);
+    const leases: Promise<unknown>[] = [];
+    let open = (): void => {};
+    const gate = vi.spyOn(store, "leasePermits").mockImplementation((request) => {
+      const opened = new Promise<void>((resolve) => (open = resolve));
+      const granted = opened.then(() => lease(request));
+      leases.push(granted);
+      return granted;
+    });
+    onTestFinished(() => gate.mockRestore());
+    const limiter = createRateLimiter(store, clock, 100);
+    const waits: number[] = [];
+    for (let request = 1; request <= 100; request += 1) {
+      clock.advance(20);
+      let passed = false;
+      const consumed = limiter.consume("tok_1").then(() => (passed = true));
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!passed) waits.push(request);
+      open();
+      await Promise.all([consumed, ...leases]);
+    }
+    expect(waits[0]).toBe(1);
+    expect(waits[1]).toBeGreaterThan(50);
+    expect(leases.length).toBeLessThan(25);
+    await store.close();
+  });
+
   plain("does not hand permits out twice to requests that come at once", async () => {
     const store = await openStore({ database: ":memory:" });
     const limiter = createRateLimiter(store, new TestClock(), smallLimit);
@@ -262,8 +292,13 @@ describe("one export in five minutes", () => {
   });
 });
 
-function times<T>(count: number, work: () => Promise<T>): Promise<T[]> {
-  return Promise.all(Array.from({ length: count }, work));
+/** Does the work many times, as often at once as a tenant may call. */
+async function times<T>(count: number, work: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  while (results.length < count) {
+    results.push(...(await Promise.all(Array.from({ length: Math.min(100, count - results.length) }, work))));
+  }
+  return results;
 }
 
 async function callerOf(server: TestServer, token: string): Promise<() => Promise<unknown>> {

@@ -14,7 +14,15 @@ for (let round = 0; round < Number(rounds); round++) {
       await transaction.update("programs", program, { year: program.year + 1 });
     },
   );
-  const request = { tokenId: "tok_1", limit: 50, windowMs: 60_000, chunk: 3, leaseMs: 5_000, nowMs: Number(nowMs) };
+  const request = {
+    tokenId: "tok_1",
+    limit: 50,
+    windowMs: 60_000,
+    chunk: 3,
+    leaseMs: 5_000,
+    nowMs: Number(nowMs),
+    settle: [],
+  };
   granted += (await store.leasePermits(request)).lease?.granted ?? 0;
 }
 await store.close();

@@ -46,7 +46,7 @@ export function processes(make: () => Promise<string>): void {
         const program = await transaction.get("programs", programId);
         if (program) await transaction.update("programs", program, { year: program.year + 1 });
       });
-      const request = { tokenId: "tok_1", limit: 50, windowMs: 60_000, chunk: 3, leaseMs: 5_000, nowMs };
+      const request = { tokenId: "tok_1", limit: 50, windowMs: 60_000, chunk: 3, leaseMs: 5_000, nowMs, settle: [] };
       granted += (await store.leasePermits(request)).lease?.granted ?? 0;
     }
     for (const { stdout } of await Promise.all(others)) granted += Number(stdout);

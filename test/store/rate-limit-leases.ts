@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
-import type { PermitLease } from "../../src/store/coordination/rate-limit-leases.ts";
+import type { EndedLease, PermitLease } from "../../src/store/coordination/rate-limit-leases.ts";
 import type { Store } from "../../src/store/port.ts";
 import type { Bench } from "./conformance.ts";
 
@@ -28,7 +28,7 @@ class Replica {
       this.#usedAtMs.push(nowMs);
       return { used: true, retryAtMs: nowMs };
     }
-    const settle = held && { leaseId: held.leaseId, usedAtMs: this.#usedAtMs };
+    const settle = held ? [{ leaseId: held.leaseId, usedAtMs: this.#usedAtMs }] : [];
     const { lease, retryAtMs } = await this.#store.leasePermits({ ...this.#fixed, windowMs, leaseMs, nowMs, settle });
     this.#lease = lease;
     this.#usedAtMs = lease ? [nowMs] : [];
@@ -93,7 +93,7 @@ export function permits(bench: () => Bench): void {
   test("a lease that is never settled counts in full until one window after its end", async () => {
     const { store } = bench();
     const ask = (nowMs: number) =>
-      store.leasePermits({ tokenId: "tok_1", limit: 10, windowMs, chunk: 10, leaseMs, nowMs });
+      store.leasePermits({ tokenId: "tok_1", limit: 10, windowMs, chunk: 10, leaseMs, nowMs, settle: [] });
     expect(await ask(startMs)).toMatchObject({ lease: { granted: 10, expiresAtMs: startMs + leaseMs }, remaining: 0 });
     const freeMs = startMs + leaseMs + windowMs;
     expect(await ask(freeMs - 1)).toEqual({ lease: undefined, remaining: 0, retryAtMs: freeMs });
@@ -102,17 +102,17 @@ export function permits(bench: () => Bench): void {
 
   test("unused permits of a settled lease are free for other processes, and tokens do not share permits", async () => {
     const { store } = bench();
-    const ask = (tokenId: string, nowMs: number, settle?: { leaseId: string; usedAtMs: number[] }) =>
+    const ask = (tokenId: string, nowMs: number, settle: readonly EndedLease[] = []) =>
       store.leasePermits({ tokenId, limit: 10, windowMs, chunk: 8, leaseMs, nowMs, settle });
     const { lease, remaining } = await ask("tok_1", startMs);
     expect(remaining).toBe(2);
     const leaseId = lease?.leaseId as string;
-    expect(await ask("tok_2", startMs, { leaseId, usedAtMs: [] })).toMatchObject({ lease: { granted: 8 } });
+    expect(await ask("tok_2", startMs, [{ leaseId, usedAtMs: [] }])).toMatchObject({ lease: { granted: 8 } });
     expect(await ask("tok_1", startMs)).toMatchObject({ lease: { granted: 2 }, remaining: 0 });
-    expect(await ask("tok_1", startMs + 1, { leaseId, usedAtMs: [startMs] })).toMatchObject({
+    expect(await ask("tok_1", startMs + 1, [{ leaseId, usedAtMs: [startMs] }])).toMatchObject({
       lease: { granted: 7 },
       remaining: 0,
     });
-    expect(await ask("tok_1", startMs + 1, { leaseId, usedAtMs: [] })).toMatchObject({ lease: undefined });
+    expect(await ask("tok_1", startMs + 1, [{ leaseId, usedAtMs: [] }])).toMatchObject({ lease: undefined });
   });
 }

@@ -22,6 +22,12 @@ export interface PermitRequest {
   readonly chunk: number;
   readonly leaseMs: number;
   readonly nowMs: number;
-  /** A lease that ends now, with the times at which its permits were used. */
-  readonly settle?: { readonly leaseId: string; readonly usedAtMs: readonly number[] } | undefined;
+  /** Leases that have ended. */
+  readonly settle: readonly EndedLease[];
+}
+
+/** A lease with the times at which its permits were used. */
+export interface EndedLease {
+  readonly leaseId: string;
+  readonly usedAtMs: readonly number[];
 }

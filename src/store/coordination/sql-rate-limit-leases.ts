@@ -1,7 +1,7 @@
 import { createId } from "../../lib/ids.ts";
 import type { Db } from "../database.ts";
 import { getAdapter } from "../engine.ts";
-import type { PermitGrant, PermitRequest } from "./rate-limit-leases.ts";
+import type { EndedLease, PermitGrant, PermitRequest } from "./rate-limit-leases.ts";
 
 /** A time and the number of permits used at it. */
 type Use = readonly [atMs: number, count: number];
@@ -18,13 +18,13 @@ interface Holding {
 const nobodysLease = "";
 
 /**
- * Settles a lease and grants the next one, inside a write transaction. An open lease counts in full until one window
+ * Settles ended leases and grants the next one, inside a write transaction. An open lease counts in full until one window
  * after its end, a settled one by its uses. Therefore no window exceeds the limit, whatever the processes do.
  */
 export async function leasePermits(db: Db, request: PermitRequest): Promise<PermitGrant> {
   const { tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle } = request;
   await lockToken(db, tokenId);
-  if (settle) await settleLease(db, tokenId, settle);
+  for (const ended of settle) await settleLease(db, tokenId, ended);
   await db
     .deleteFrom("permits")
     .where("tokenId", "=", tokenId)
@@ -64,11 +64,7 @@ async function lockToken(db: Db, tokenId: string): Promise<void> {
     .execute();
 }
 
-async function settleLease(
-  db: Db,
-  tokenId: string,
-  { leaseId, usedAtMs }: NonNullable<PermitRequest["settle"]>,
-): Promise<void> {
+async function settleLease(db: Db, tokenId: string, { leaseId, usedAtMs }: EndedLease): Promise<void> {
   const uses = new Map<number, number>();
   for (const atMs of usedAtMs) uses.set(atMs, (uses.get(atMs) ?? 0) + 1);
   const lastMs = usedAtMs.reduce((a, b) => Math.max(a, b), 0);
