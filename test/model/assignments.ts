@@ -18,8 +18,7 @@ export const assignmentHandlers = {
     return ok(inAnsweredOrder(answered, "assignmentId", rows.map(showAssignment)));
   },
   bulk_assign_reviewers(tenant, { roundId, submissionIds, reviewerIds }, answered) {
-    requireWritable(tenant);
-    requireActiveRound(tenant, roundId);
+    requireWritableRound(tenant, roundId);
     const submission = tenant.submissions.find((each) => each.submissionId === submissionIds[0]);
     if (!submission) throw new Refusal(400, "validation_failed");
     if (submission.state !== "IN_REVIEW" || submission.currentRoundId !== roundId)
@@ -36,8 +35,7 @@ export const assignmentHandlers = {
   reassign_assignment(tenant, { assignmentId, newReviewerId, version }, answered) {
     const assignment = findAssignment(tenant, assignmentId);
     if (assignment.version !== version) throw new Refusal(409, "version_conflict");
-    requireWritable(tenant);
-    requireActiveRound(tenant, assignment.roundId);
+    requireWritableRound(tenant, assignment.roundId);
     if (!assignment.active) throw new Refusal(409, "invalid_state_transition");
     const { submissionId, roundId } = assignment;
     const target = { submissionId, roundId, reviewerId: newReviewerId };
@@ -73,6 +71,12 @@ export function listAssignments({ submissions }: ModelTenant): ModelAssignment[]
 
 export function requireActiveRound({ rounds }: ModelTenant, roundId: string): void {
   if (!rounds.some((round) => round.roundId === roundId && round.active)) throw new Refusal(409, "round_inactive");
+}
+
+function requireWritableRound(tenant: ModelTenant, roundId: string): void {
+  if (!tenant.rounds.some((round) => round.roundId === roundId)) throw new Refusal(404, "not_found");
+  requireWritable(tenant);
+  requireActiveRound(tenant, roundId);
 }
 
 function create(assignmentId: string, given: Omit<ModelAssignment, "assignmentId" | "version" | "active">) {

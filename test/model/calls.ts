@@ -207,10 +207,13 @@ function createReviewInput(
     }
     case "bulk_assign_reviewers": {
       const reviewerId = reviewerIds[target % reviewerIds.length];
-      return { roundId: roundIds[choice % 2], submissionIds: [submissionId], reviewerIds: [reviewerId] };
+      // Most submissions are not in review: a random one would hardly ever get a reviewer.
+      const reviewed = choice > 1 ? named.submissions.findLast(({ state }) => state === "IN_REVIEW") : undefined;
+      const { currentRoundId: roundId = roundIds[choice % 2] } = reviewed ?? {};
+      return { roundId, submissionIds: [reviewed?.submissionId ?? submissionId], reviewerIds: [reviewerId] };
     }
     case "reassign_assignment": {
-      const newReviewerId = [...reviewerIds, inactiveReviewerId][choice % 3];
+      const newReviewerId = [...reviewerIds, inactiveReviewerId][choice % 4];
       return { assignmentId, newReviewerId, version: Math.max(0, version + versionOffset) };
     }
     case "delete_assignment":

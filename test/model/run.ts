@@ -9,7 +9,7 @@ import { listChanges } from "../support/data/state.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { type Call, createRequest } from "./calls.ts";
 import { applyRequest, createModelSubmission } from "./model.ts";
-import type { Expected, ModelAssignment, ModelRequest, ModelTenant } from "./tenant.ts";
+import type { Expected, ModelAssignment, ModelRequest, ModelSubmission, ModelTenant } from "./tenant.ts";
 
 /** Two tenants with three tokens each, and the processes that serve them. */
 export interface Scenario {
@@ -66,7 +66,7 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
   const rounds = await Promise.all(
     [1, 2, 3].map((sequence) => seed.round({ ...track, rubricId, sequence, active: sequence < 3 })),
   );
-  const reviewers = [await seed.reviewer(), await seed.reviewer()];
+  const reviewers = [await seed.reviewer(), await seed.reviewer(), await seed.reviewer()];
   const { reviewerId: inactiveReviewerId } = await seed.reviewer({ status: "inactive" });
   await seed.personSchema();
   const openFields = { [personFieldIds.standard]: "weaving" };
@@ -77,6 +77,7 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
   const submission = await seed.submission({ ...track, title, fields, deadline: "2090-01-01T00:00:00.000Z" });
   const { schemaId } = track;
   const supplement = await seed.supplement({ submissionId: submission.submissionId, schemaId, required: false });
+  const reviewed = await createReviewed(seed, track, rounds[0]?.roundId ?? "", reviewers);
   const feedbacks = [1, 2, 3].map((each) =>
     seed.feedback({ programId, submissionId: submission.submissionId, body: `Answer ${each}` }),
   );
@@ -101,12 +102,31 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
       return { feedbackId, body, released, version: 0 };
     }),
     supplement: { version: 0, status: supplement.status },
-    submissions: [createModelSubmission(submission.submissionId, title)],
+    submissions: [createModelSubmission(submission.submissionId, title), reviewed],
     persons: [],
     answers: new Map(),
     events: [],
     changes: [],
   };
+}
+
+/** Creates a submission in review, with an assignment that the first reviewer has. */
+async function createReviewed(
+  seed: TestServer["seed"],
+  track: Row<"tracks">,
+  roundId: string,
+  reviewers: readonly Row<"reviewers">[],
+): Promise<ModelSubmission> {
+  const state = "IN_REVIEW";
+  const [title, deadline] = ["A bridge", "2090-01-01T00:00:00.000Z"];
+  const given = { trackId: track.trackId, title, fields: { [fieldIds.title]: title }, deadline };
+  const { submissionId } = await seed.submission({ ...given, state, currentRoundId: roundId });
+  const { programId, trackId } = track;
+  const { reviewerId = "" } = reviewers[0] ?? {};
+  const { assignmentId } = await seed.assignment({ programId, trackId, roundId, submissionId, reviewerId });
+  const origin = { source: "manual", reassignedFromId: null };
+  const assignment = { assignmentId, submissionId, reviewerId, roundId, ...origin, version: 0, active: true };
+  return { ...createModelSubmission(submissionId, title), state, currentRoundId: roundId, assignments: [assignment] };
 }
 
 /**
