@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { assignmentHandlers, listAssignments } from "./assignments.ts";
+import { exportHandlers } from "./exports.ts";
 import { feedbackHandlers } from "./feedback.ts";
 import { isReadOperation, type ModelOperation } from "./model.ts";
 import { personHandlers } from "./persons.ts";
@@ -67,6 +68,8 @@ const names: readonly ModelOperation[] = [
   "get_program",
   "list_programs",
   "list_tracks",
+  ...Array<ModelOperation>(2).fill("create_export"),
+  ...Array<ModelOperation>(2).fill("get_export"),
 ];
 
 /** Calls of several clients. Those of one group are sent at once. */
@@ -101,13 +104,15 @@ export function createRequest(call: Call, tenants: readonly ModelTenant[]): Mode
   const input = createAnyInput(call, record, own.fixed, named);
   const keyOfToken = key === undefined ? undefined : `${token} ${key}`;
   const isGranted = isReadOperation(name) ? name !== "list_released_feedback" || token !== 1 : token < 2;
-  return { name, input, key: keyOfToken, isGranted, mayReadSensitive: token === 0 };
+  return { name, input, key: keyOfToken, isGranted, caller: { token, mayReadSensitive: token === 0 } };
 }
 
 type PersonOperation = keyof typeof personHandlers;
 type ProgramOperation = keyof typeof programHandlers;
 type ReviewOperation = keyof typeof assignmentHandlers | keyof typeof feedbackHandlers;
-type SubmissionOperation = Exclude<ModelOperation, PersonOperation | ProgramOperation | ReviewOperation>;
+type ExportOperation = keyof typeof exportHandlers;
+type OtherOperation = PersonOperation | ProgramOperation | ReviewOperation | ExportOperation;
+type SubmissionOperation = Exclude<ModelOperation, OtherOperation>;
 
 interface NamedSubmission {
   readonly submissionId: string;
@@ -119,6 +124,7 @@ function createAnyInput(call: Call, record: NamedSubmission, fixed: Fixed, named
   if (isOneOf(personHandlers, name)) return createPersonInput({ ...call, name }, named);
   if (isOneOf(programHandlers, name)) return createProgramInput({ ...call, name }, fixed, named);
   if (isOneOf(reviewHandlers, name)) return createReviewInput({ ...call, name }, record.submissionId, fixed, named);
+  if (isOneOf(exportHandlers, name)) return createExportInput({ ...call, name }, named);
   return createInput({ ...call, name: name as SubmissionOperation }, record, fixed, named);
 }
 
@@ -165,6 +171,25 @@ function createPersonInput(
       return { personId, targetPersonId, sourceVersion: record.version, targetVersion: toVersion(other) };
     }
   }
+}
+
+function createExportInput(
+  { name, choice, target }: Call & { readonly name: ExportOperation },
+  { fixed, exports }: ModelTenant,
+): Readonly<Record<string, unknown>> {
+  const { programId, trackId, openFields, allFields } = fixed;
+  if (name === "get_export") return { exportId: exports[target % exports.length]?.exportId ?? "exp_unknown" };
+  const past = { submittedTo: "2000-01-01T00:00:00.000Z" };
+  const filters = [
+    {},
+    { trackId },
+    { state: "IN_REVIEW" },
+    { state: "DRAFT", trackId },
+    past,
+    { ...past, submittedFrom: "2020-01-01T00:00:00.000Z" },
+  ];
+  const fieldIds = [undefined, Object.keys(openFields), Object.keys(allFields).slice(-1), ["fld_unknown"]][target];
+  return { programId, ...filters[choice], ...(fieldIds ? { persons: { fieldIds } } : {}) };
 }
 
 function createProgramInput(

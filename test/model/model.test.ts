@@ -4,7 +4,10 @@ import { newDatabase } from "../support/database/database.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { openTestServer, TestClock } from "../support/servers/test-server.ts";
 import { callGroups } from "./calls.ts";
-import { createScenario, readModel, readStore, runGroups } from "./run.ts";
+import { checkExportFiles } from "./export-files.ts";
+import { runGroups } from "./run.ts";
+import { createScenario } from "./scenario.ts";
+import { readModel, readStore } from "./stored.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -41,7 +44,9 @@ test("any sequence of requests, of several tokens, tenants and processes at once
         requests += await runGroups(scenario, groups);
         for (const [index, tenant] of scenario.tenants.entries()) {
           const stored = scenario.servers[index];
-          if (stored) expect(await readStore(stored)).toEqual(readModel(tenant));
+          if (!stored) continue;
+          expect(await readStore(stored)).toEqual(readModel(tenant));
+          await checkExportFiles(stored, tenant, scenario.tokens[index]?.[0] ?? "");
         }
       });
       await fc.assert(property, { numRuns: 10, seed: firstSeed + requests, ...readReplay() });

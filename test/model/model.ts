@@ -1,4 +1,5 @@
 import { assignmentHandlers, endAssignment, requireActiveRound } from "./assignments.ts";
+import { exportHandlers, observeExports } from "./exports.ts";
 import { feedbackHandlers } from "./feedback.ts";
 import { personHandlers } from "./persons.ts";
 import { programHandlers } from "./programs.ts";
@@ -17,8 +18,9 @@ import {
 } from "./tenant.ts";
 
 /**
- * A reference model of submissions, supplements, programmes, tracks, rounds, assignments, feedback and persons of one
- * tenant. It follows the specification (2.5, 3.1, 3.2, 4.2–4.5, 4.8–4.10, 5) and shares no code with the program.
+ * A reference model of submissions, supplements, programmes, tracks, rounds, assignments, feedback, persons and
+ * exports of one tenant. It follows the specification (2.5, 2.7, 3.1, 3.2, 4.2–4.5, 4.7–4.10, 5, 8) and shares no code
+ * with the program.
  */
 
 const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"];
@@ -57,12 +59,14 @@ function isSaved({ code }: Expected): boolean {
 
 function applyOnce(
   tenant: ModelTenant,
-  { name, input, mayReadSensitive }: ModelRequest,
+  { name, input, caller }: ModelRequest,
   answered: Readonly<Record<string, unknown>> | undefined,
 ): Expected {
   const before = structuredClone(tenant);
   try {
-    return handlers[name as ModelOperation](tenant, input, answered ?? {}, mayReadSensitive);
+    const expected = handlers[name as ModelOperation](tenant, input, answered ?? {}, caller);
+    if (!isReadOperation(name)) observeExports(tenant);
+    return expected;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     Object.assign(tenant, before);
@@ -71,9 +75,13 @@ function applyOnce(
 }
 
 /** Returns a new draft. */
-export function createModelSubmission(submissionId: string, title: string | null): ModelSubmission {
+export function createModelSubmission(
+  submissionId: string,
+  title: string | null,
+  applicant: Pick<ModelSubmission, "innovatorEmail" | "applicantName">,
+): ModelSubmission {
   const empty = { previousState: null, stateReason: null, eligible: null, currentRoundId: null };
-  return { submissionId, state: "DRAFT", title, ...empty, version: 0, assignments: [] };
+  return { submissionId, state: "DRAFT", title, ...empty, ...applicant, version: 0, assignments: [] };
 }
 
 const handlers = {
@@ -81,6 +89,7 @@ const handlers = {
   ...assignmentHandlers,
   ...feedbackHandlers,
   ...programHandlers,
+  ...exportHandlers,
   get_submission: (tenant, { submissionId }) => ok(showSubmission(findSubmission(tenant, submissionId))),
   list_submissions({ submissions }, { state, roundId }, answered) {
     const rows = submissions
@@ -93,10 +102,11 @@ const handlers = {
     const { supplementResponseId } = tenant.fixed;
     return ok(isFirst ? [{ supplementResponseId, ...tenant.supplement }] : []);
   },
-  create_submission(tenant, { fields }, answered) {
+  create_submission(tenant, { fields, innovatorEmail, innovatorName }, answered) {
     requireWritable(tenant);
     const submissionId = String(answered["submissionId"]);
-    const submission = createModelSubmission(submissionId, fields[tenant.fixed.titleFieldId] ?? null);
+    const applicant = { innovatorEmail, applicantName: innovatorName };
+    const submission = createModelSubmission(submissionId, fields[tenant.fixed.titleFieldId] ?? null, applicant);
     if (tenant.submissions.some((each) => each.submissionId === submissionId)) throw new Error("An id comes twice");
     tenant.submissions.push(submission);
     emit(tenant, submission, "submission.draft_created");
@@ -181,7 +191,11 @@ const handlers = {
 
 export type ModelOperation = keyof typeof handlers;
 
-function showSubmission({ assignments: _, ...submission }: ModelSubmission): Readonly<Record<string, unknown>> {
+function showSubmission({
+  assignments: _,
+  applicantName: _name,
+  ...submission
+}: ModelSubmission): Readonly<Record<string, unknown>> {
   return submission;
 }
 

@@ -12,23 +12,23 @@ import {
 
 /** The part of the reference model that changes persons (specification 2.5, 4.9). */
 export const personHandlers = {
-  get_person(tenant, { personId }, _answered, mayReadSensitive) {
+  get_person(tenant, { personId }, _answered, { mayReadSensitive }) {
     const { fixed } = tenant;
     if (personId === fixed.personId)
       return ok({ personId, customFields: mayReadSensitive ? fixed.allFields : fixed.openFields });
     return ok(showPerson(findPerson(tenant, personId), mayReadSensitive));
   },
-  list_persons({ fixed, persons }, _input, answered, mayReadSensitive) {
+  list_persons({ fixed, persons }, _input, answered, { mayReadSensitive }) {
     const { personId } = fixed;
     const rows = persons.map((person) => showPerson(person, mayReadSensitive));
     const unchanged = { personId, customFields: mayReadSensitive ? fixed.allFields : fixed.openFields };
     return ok(inAnsweredOrder(answered, "personId", [...rows, unchanged]));
   },
-  resolve_persons(tenant, { externalId }, _answered, mayReadSensitive) {
+  resolve_persons(tenant, { externalId }, _answered, { mayReadSensitive }) {
     const holders = tenant.persons.filter(({ active, externalRefs }) => active && holdsRef(externalRefs, externalId));
     return ok(holders.map((person) => showPerson(person, mayReadSensitive)));
   },
-  create_person(tenant, { kinds, contactDetails, externalRefs = [] }, answered, mayReadSensitive) {
+  create_person(tenant, { kinds, contactDetails, externalRefs = [] }, answered, { mayReadSensitive }) {
     for (const ref of externalRefs) requireFreeRef(tenant, ref);
     const person: ModelPerson = {
       personId: String(answered["personId"]),
@@ -43,14 +43,14 @@ export const personHandlers = {
     audit(tenant, person.personId, "person.created");
     return { status: 201, data: showPerson(person, mayReadSensitive) };
   },
-  update_person(tenant, { personId, version, kinds, contactDetails }, _answered, mayReadSensitive) {
+  update_person(tenant, { personId, version, kinds, contactDetails }, _answered, { mayReadSensitive }) {
     const person = loadForChange(tenant, personId, version);
     const { lastName } = contactDetails ?? person;
     const isChanged = lastName !== person.lastName || (kinds && String(kinds) !== String(person.kinds));
     Object.assign(person, { lastName, kinds: kinds ?? person.kinds });
     return finish(tenant, person, isChanged ? "person.updated" : undefined, mayReadSensitive);
   },
-  add_person_external_ref(tenant, { personId, version, externalRef }, _answered, mayReadSensitive) {
+  add_person_external_ref(tenant, { personId, version, externalRef }, _answered, { mayReadSensitive }) {
     const person = loadForChange(tenant, personId, version);
     const isHeld = holdsRef(person.externalRefs, externalRef.externalId);
     if (!isHeld) {
@@ -59,13 +59,13 @@ export const personHandlers = {
     }
     return finish(tenant, person, isHeld ? undefined : "person.external_ref_added", mayReadSensitive);
   },
-  remove_person_external_ref(tenant, { personId, version, externalId }, _answered, mayReadSensitive) {
+  remove_person_external_ref(tenant, { personId, version, externalId }, _answered, { mayReadSensitive }) {
     const person = loadForChange(tenant, personId, version);
     if (!holdsRef(person.externalRefs, externalId)) throw new Refusal(404, "not_found");
     person.externalRefs = person.externalRefs.filter((ref) => ref.externalId !== externalId);
     return finish(tenant, person, "person.external_ref_removed", mayReadSensitive);
   },
-  merge_person(tenant, { personId, targetPersonId, sourceVersion, targetVersion }, _answered, mayReadSensitive) {
+  merge_person(tenant, { personId, targetPersonId, sourceVersion, targetVersion }, _answered, { mayReadSensitive }) {
     if (personId === targetPersonId) throw new Refusal(400, "validation_failed");
     const [source, target] = [requireUnmerged(tenant, personId), requireUnmerged(tenant, targetPersonId)];
     if (source.version !== sourceVersion || target.version !== targetVersion)

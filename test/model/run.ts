@@ -1,23 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OperationName } from "../../src/contract/index.ts";
-import type { Person } from "../../src/contract/persons.ts";
-import type { Reader } from "../../src/store/port.ts";
-import type { Row, TableName } from "../../src/store/tables.ts";
 import { rest } from "../support/clients/raw-http.ts";
-import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
-import { listChanges } from "../support/data/state.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { type Call, createRequest } from "./calls.ts";
-import { applyRequest, createModelSubmission } from "./model.ts";
-import type { Expected, ModelAssignment, ModelRequest, ModelSubmission, ModelTenant } from "./tenant.ts";
-
-/** Two tenants with three tokens each, and the processes that serve them. */
-export interface Scenario {
-  readonly servers: readonly TestServer[];
-  readonly tokens: readonly (readonly string[])[];
-  readonly origins: readonly string[];
-  readonly tenants: ModelTenant[];
-}
+import { observeExports } from "./exports.ts";
+import { applyRequest } from "./model.ts";
+import type { Scenario } from "./scenario.ts";
+import { readModel, readStore } from "./stored.ts";
+import type { Expected, ModelRequest, ModelTenant } from "./tenant.ts";
 
 interface Exchange {
   readonly request: ModelRequest;
@@ -26,107 +16,6 @@ interface Exchange {
   readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: the answer of any operation
   readonly body: any;
-}
-
-/** Creates two tenants, one of which screens submissions. */
-export async function createScenario(server: TestServer, origins: readonly string[]): Promise<Scenario> {
-  const servers = [await server.other(), await server.other()];
-  const tenants = await Promise.all(servers.map((each, index) => createTenant(each, index === 0)));
-  const reads = [
-    "submissions:read",
-    "supplements:read",
-    "assignments:read",
-    "programs:read",
-    "tracks:read",
-    "rounds:read",
-    "persons:read",
-  ] as const;
-  const tokens = servers.map(async (each) => [
-    await each.token(),
-    await each.token([
-      ...reads,
-      "submissions:write",
-      "supplements:write",
-      "assignments:write",
-      "programs:write",
-      "tracks:write",
-      "rounds:write",
-      "feedback:write",
-      "persons:write",
-    ]),
-    await each.token([...reads, "feedback:read"]),
-  ]);
-  return { servers, tenants, origins, tokens: await Promise.all(tokens) };
-}
-
-async function createTenant({ seed }: TestServer, screeningRequired: boolean): Promise<ModelTenant> {
-  const { programId } = await seed.program({ screeningRequired });
-  const track = await seed.track({ programId });
-  const { rubricId } = await seed.rubric();
-  const rounds = await Promise.all(
-    [1, 2, 3].map((sequence) => seed.round({ ...track, rubricId, sequence, active: sequence < 3 })),
-  );
-  const reviewers = [await seed.reviewer(), await seed.reviewer(), await seed.reviewer()];
-  const { reviewerId: inactiveReviewerId } = await seed.reviewer({ status: "inactive" });
-  await seed.personSchema();
-  const openFields = { [personFieldIds.standard]: "weaving" };
-  const allFields = { ...openFields, [personFieldIds.restricted]: "asthma" };
-  const { personId } = await seed.person({ customFields: allFields });
-  const title = "A roof";
-  const fields = { [fieldIds.title]: title };
-  const submission = await seed.submission({ ...track, title, fields, deadline: "2090-01-01T00:00:00.000Z" });
-  const { schemaId } = track;
-  const supplement = await seed.supplement({ submissionId: submission.submissionId, schemaId, required: false });
-  const reviewed = await createReviewed(seed, track, rounds[0]?.roundId ?? "", reviewers);
-  const feedbacks = [1, 2, 3].map((each) =>
-    seed.feedback({ programId, submissionId: submission.submissionId, body: `Answer ${each}` }),
-  );
-  return {
-    fixed: {
-      programId,
-      supplementResponseId: supplement.supplementResponseId,
-      trackId: track.trackId,
-      personId,
-      openFields,
-      allFields,
-      titleFieldId: fieldIds.title,
-      screeningRequired,
-      roundIds: rounds.map(({ roundId }) => roundId),
-      reviewerIds: reviewers.map(({ reviewerId }) => reviewerId),
-      inactiveReviewerId,
-    },
-    program: { version: 0, lifecycleStatus: "underway" },
-    track: { version: 0, intakeOpen: true },
-    rounds: rounds.map(({ roundId, active }) => ({ roundId, active, version: 0 })),
-    feedbacks: (await Promise.all(feedbacks)).map(({ feedbackId, body, released }) => {
-      return { feedbackId, body, released, version: 0 };
-    }),
-    supplement: { version: 0, status: supplement.status },
-    submissions: [createModelSubmission(submission.submissionId, title), reviewed],
-    persons: [],
-    answers: new Map(),
-    events: [],
-    changes: [],
-  };
-}
-
-/** Creates a submission in review, with an assignment that the first reviewer has. */
-async function createReviewed(
-  seed: TestServer["seed"],
-  track: Row<"tracks">,
-  roundId: string,
-  reviewers: readonly Row<"reviewers">[],
-): Promise<ModelSubmission> {
-  const state = "IN_REVIEW";
-  const [title, deadline] = ["A bridge", "2090-01-01T00:00:00.000Z"];
-  const given = { trackId: track.trackId, title, fields: { [fieldIds.title]: title }, deadline };
-  const { submissionId } = await seed.submission({ ...given, state, currentRoundId: roundId });
-  const { programId, trackId } = track;
-  const { reviewerId = "" } = reviewers[0] ?? {};
-  const { assignmentId } = await seed.assignment({ programId, trackId, roundId, submissionId, reviewerId });
-  const origin = { source: "manual", reassignedFromId: null };
-  const assignment = { assignmentId, submissionId, reviewerId, roundId, ...origin, version: 0, active: true };
-  return { ...createModelSubmission(submissionId, title), state, currentRoundId: roundId, assignments: [assignment] };
 }
 
 /**
@@ -141,7 +30,11 @@ export async function runGroups(scenario: Scenario, groups: readonly (readonly C
     requests += exchanges.length;
     for (const [index, tenant] of scenario.tenants.entries()) {
       const own = exchanges.filter((_, position) => group[position]?.tenant === index);
-      if (own.length > 0) scenario.tenants[index] = await explain(tenant, own, scenario.servers[index] as TestServer);
+      if (own.length === 0) continue;
+      const explained = await explain(tenant, own, scenario.servers[index] as TestServer);
+      // An export may have begun before other requests of its group, in whatever order they are explained.
+      observeExports(tenant, explained.exports.slice(tenant.exports.length));
+      scenario.tenants[index] = explained;
     }
   }
   return requests;
@@ -215,78 +108,4 @@ function includes(actual: unknown, expected: unknown): boolean {
 function permute<T>(items: readonly T[]): readonly (readonly T[])[] {
   if (items.length < 2) return [items];
   return items.flatMap((first, index) => permute(items.toSpliced(index, 1)).map((rest) => [first, ...rest]));
-}
-
-/** Returns what the store holds at the end, in the model's terms. */
-export async function readStore({ app, businessId }: TestServer) {
-  const reader = app.store.reader(businessId);
-  const events = (await app.store.listEvents(businessId, 100_000)).map(({ eventType, data }) => {
-    const { submissionId, programId, version, fromState, toState, operation, fromStatus, toStatus } =
-      data as unknown as Record<string, string>;
-    const change = fromState ? `${fromState} ${toState} ${operation}` : fromStatus && `${fromStatus} ${toStatus}`;
-    return { subject: submissionId ?? programId, eventType, version, ...(change ? { change } : {}) };
-  });
-  const entries = (await listChanges(app.store, businessId)).filter(({ entityType }) => entityType !== "applicant");
-  const changes = entries.map(({ entityId, action }) => `${entityId} ${action}`);
-  return {
-    submissions: await reader.count("submissions", {}),
-    persons: await listPersons(reader),
-    assignments: await describeRows(reader, "assignments", describeAssignment),
-    rounds: await describeRows(reader, "rounds", describeRound),
-    feedbacks: await describeRows(reader, "feedbacks", describeFeedback),
-    events: events.map((event) => JSON.stringify(event)).sort(),
-    changes: changes.sort(),
-  };
-}
-
-/** The persons that the requests made, without the one that never changes. */
-async function listPersons(reader: Reader): Promise<string[]> {
-  const persons: string[] = [];
-  for await (const row of reader.scan("persons", {})) {
-    if (Object.keys(row.customFields).length === 0) persons.push(describePerson(row));
-  }
-  return persons.sort();
-}
-
-async function describeRows<T extends TableName>(
-  reader: Reader,
-  table: T,
-  describe: (row: Row<T>) => string,
-): Promise<string[]> {
-  const texts: string[] = [];
-  for await (const row of reader.scan(table, {})) texts.push(describe(row));
-  return texts.sort();
-}
-
-function describeAssignment(assignment: ModelAssignment): string {
-  const { assignmentId, submissionId, reviewerId, version, active } = assignment;
-  return `${assignmentId} ${submissionId} ${reviewerId} ${version} ${active}`;
-}
-
-function describeRound({ roundId, version, active }: ModelTenant["rounds"][number]): string {
-  return `${roundId} ${version} ${active}`;
-}
-
-function describeFeedback({ feedbackId, version, released }: ModelTenant["feedbacks"][number]): string {
-  return `${feedbackId} ${version} ${released}`;
-}
-
-function describePerson(person: Pick<Person, "personId" | "version" | "mergedIntoPersonId" | "externalRefs">) {
-  const { personId, version, mergedIntoPersonId, externalRefs } = person;
-  return `${personId} ${version} ${mergedIntoPersonId} ${externalRefs.map(({ externalId }) => externalId)}`;
-}
-
-/** The same of the model. Sorted, because requests that do not touch the same record have no order. */
-export function readModel({ submissions, rounds, feedbacks, persons, events, changes }: ModelTenant) {
-  return {
-    submissions: submissions.length,
-    persons: persons.map(describePerson).sort(),
-    assignments: submissions.flatMap((each) => each.assignments.map(describeAssignment)).sort(),
-    rounds: rounds.map(describeRound).sort(),
-    feedbacks: feedbacks.map(describeFeedback).sort(),
-    events: events
-      .map(({ subject, eventType, version, ...change }) => JSON.stringify({ subject, eventType, version, ...change }))
-      .sort(),
-    changes: changes.toSorted(),
-  };
 }

@@ -21,6 +21,9 @@ export interface ModelSubmission {
   title: string | null;
   eligible: boolean | null;
   currentRoundId: string | null;
+  /** The address of the applicant, and the name if the applicant has a record. */
+  readonly innovatorEmail: string;
+  readonly applicantName: string | null;
   version: number;
   assignments: ModelAssignment[];
 }
@@ -39,6 +42,28 @@ export interface ModelPerson {
   active: boolean;
   mergedIntoPersonId: string | null;
   version: number;
+}
+
+/** A row of a section of an export's file, as text that is compared. */
+export interface SectionRow {
+  readonly section: string;
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface ModelExport {
+  readonly exportId: string;
+  /** The token that created it, of which each may create one in five minutes. */
+  readonly token: number;
+  readonly trackId: string | null;
+  readonly state: string | null;
+  readonly submittedTo: string | null;
+  readonly fieldIds: readonly string[] | null;
+  isCompleted: boolean;
+  /** The rows that its file may hold, as they were at any time since the creation. */
+  readonly ever: Set<string>;
+  /** The rows that its file must hold, because they were there all the time; not known in the moment of creation. */
+  always: Set<string> | undefined;
 }
 
 export interface ModelEvent {
@@ -61,6 +86,7 @@ export interface ModelTenant {
   supplement: { version: number; status: string };
   submissions: ModelSubmission[];
   persons: ModelPerson[];
+  exports: ModelExport[];
   /** Texts of saved answers, by the fingerprint of the request. */
   answers: Map<string, string>;
   events: ModelEvent[];
@@ -83,6 +109,20 @@ export interface Fixed {
   /** Active reviewers. */
   readonly reviewerIds: readonly string[];
   readonly inactiveReviewerId: string;
+  /** Records about people that only exports show. */
+  readonly people: {
+    readonly reviewers: readonly { readonly reviewerId: string; readonly name: string; readonly email: string }[];
+    /** The person is this reviewer. */
+    readonly person: { readonly personId: string; readonly reviewerId: string };
+    readonly review: { readonly reviewId: string; readonly submissionId: string; readonly reviewerId: string };
+    readonly attestation: Readonly<Record<string, string | boolean>>;
+  };
+}
+
+/** The token of a request. */
+export interface ModelCaller {
+  readonly token: number;
+  readonly mayReadSensitive: boolean;
 }
 
 /** A request as it was sent. */
@@ -94,7 +134,7 @@ export interface ModelRequest {
   readonly key: string | undefined;
   /** True if the token has the scope of the operation. */
   readonly isGranted: boolean;
-  readonly mayReadSensitive: boolean;
+  readonly caller: ModelCaller;
 }
 
 /** Properties of one record, or of each record of a list. */
@@ -125,7 +165,7 @@ export type Handler = (
   tenant: ModelTenant,
   input: ModelRequest["input"],
   answered: Readonly<Record<string, unknown>>,
-  mayReadSensitive: boolean,
+  caller: ModelCaller,
 ) => Expected;
 
 export function ok(data: Shown): Expected {

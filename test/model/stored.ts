@@ -1,0 +1,88 @@
+import type { Person } from "../../src/contract/persons.ts";
+import type { Reader } from "../../src/store/port.ts";
+import type { Row, TableName } from "../../src/store/tables.ts";
+import { listChanges } from "../support/data/state.ts";
+import type { TestServer } from "../support/servers/test-server.ts";
+import type { ModelAssignment, ModelExport, ModelTenant } from "./tenant.ts";
+
+/** Returns what the store holds at the end, in the model's terms. */
+export async function readStore({ app, businessId }: TestServer) {
+  const reader = app.store.reader(businessId);
+  const events = (await app.store.listEvents(businessId, 100_000)).map(({ eventType, data }) => {
+    const { submissionId, programId, version, fromState, toState, operation, fromStatus, toStatus } =
+      data as unknown as Record<string, string>;
+    const change = fromState ? `${fromState} ${toState} ${operation}` : fromStatus && `${fromStatus} ${toStatus}`;
+    return { subject: submissionId ?? programId, eventType, version, ...(change ? { change } : {}) };
+  });
+  const entries = (await listChanges(app.store, businessId)).filter(({ entityType }) => entityType !== "applicant");
+  // Background work completes exports at any time.
+  const requested = entries.filter(({ action }) => action !== "export.completed");
+  const changes = requested.map(({ entityId, action }) => `${entityId} ${action}`);
+  return {
+    submissions: await reader.count("submissions", {}),
+    persons: await listPersons(reader),
+    assignments: await describeRows(reader, "assignments", describeAssignment),
+    rounds: await describeRows(reader, "rounds", describeRound),
+    feedbacks: await describeRows(reader, "feedbacks", describeFeedback),
+    exports: await describeRows(reader, "exports", ({ filters, ...job }) => describeExport({ ...job, ...filters })),
+    events: events.map((event) => JSON.stringify(event)).sort(),
+    changes: changes.sort(),
+  };
+}
+
+/** The persons that the requests made, without the one that never changes. */
+async function listPersons(reader: Reader): Promise<string[]> {
+  const persons: string[] = [];
+  for await (const row of reader.scan("persons", {})) {
+    if (Object.keys(row.customFields).length === 0) persons.push(describePerson(row));
+  }
+  return persons.sort();
+}
+
+async function describeRows<T extends TableName>(
+  reader: Reader,
+  table: T,
+  describe: (row: Row<T>) => string,
+): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const row of reader.scan(table, {})) texts.push(describe(row));
+  return texts.sort();
+}
+
+function describeAssignment(assignment: ModelAssignment): string {
+  const { assignmentId, submissionId, reviewerId, version, active } = assignment;
+  return `${assignmentId} ${submissionId} ${reviewerId} ${version} ${active}`;
+}
+
+function describeRound({ roundId, version, active }: ModelTenant["rounds"][number]): string {
+  return `${roundId} ${version} ${active}`;
+}
+
+function describeFeedback({ feedbackId, version, released }: ModelTenant["feedbacks"][number]): string {
+  return `${feedbackId} ${version} ${released}`;
+}
+
+function describePerson(person: Pick<Person, "personId" | "version" | "mergedIntoPersonId" | "externalRefs">) {
+  const { personId, version, mergedIntoPersonId, externalRefs } = person;
+  return `${personId} ${version} ${mergedIntoPersonId} ${externalRefs.map(({ externalId }) => externalId)}`;
+}
+
+function describeExport({ exportId, trackId, state }: Pick<ModelExport, "exportId" | "trackId" | "state">): string {
+  return `${exportId} ${trackId} ${state}`;
+}
+
+/** The same of the model. Sorted, because requests that do not touch the same record have no order. */
+export function readModel({ submissions, rounds, feedbacks, persons, exports, events, changes }: ModelTenant) {
+  return {
+    submissions: submissions.length,
+    persons: persons.map(describePerson).sort(),
+    assignments: submissions.flatMap((each) => each.assignments.map(describeAssignment)).sort(),
+    rounds: rounds.map(describeRound).sort(),
+    feedbacks: feedbacks.map(describeFeedback).sort(),
+    exports: exports.map(describeExport).sort(),
+    events: events
+      .map(({ subject, eventType, version, ...change }) => JSON.stringify({ subject, eventType, version, ...change }))
+      .sort(),
+    changes: changes.toSorted(),
+  };
+}
