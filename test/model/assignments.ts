@@ -1,22 +1,7 @@
-import {
-  audit,
-  type Handler,
-  inAnsweredOrder,
-  type ModelAssignment,
-  type ModelTenant,
-  ok,
-  Refusal,
-  requireWritable,
-} from "./tenant.ts";
+import { audit, type Handler, type ModelAssignment, type ModelTenant, ok, Refusal, requireWritable } from "./tenant.ts";
 
 /** The part of the reference model that assigns reviewers (specification 4.4). */
 export const assignmentHandlers = {
-  list_assignments(tenant, { submissionId, status, includeInactive }, answered) {
-    const rows = listAssignments(tenant)
-      .filter((each) => submissionId === undefined || each.submissionId === submissionId)
-      .filter(({ active }) => active || (includeInactive && status === undefined));
-    return ok(inAnsweredOrder(answered, "assignmentId", rows.map(showAssignment)));
-  },
   bulk_assign_reviewers(tenant, { roundId, submissionIds, reviewerIds }, answered) {
     requireWritableRound(tenant, roundId);
     const submission = tenant.submissions.find((each) => each.submissionId === submissionIds[0]);
@@ -99,6 +84,6 @@ function isTaken(
   );
 }
 
-function showAssignment(assignment: ModelAssignment) {
+export function showAssignment(assignment: ModelAssignment) {
   return { ...assignment, status: assignment.active ? "assigned" : "cancelled" };
 }

@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { assignmentHandlers, listAssignments } from "./assignments.ts";
 import { exportHandlers } from "./exports.ts";
 import { feedbackHandlers } from "./feedback.ts";
+import { type ListName, listHandlers } from "./lists.ts";
 import { isReadOperation, type ModelOperation } from "./model.ts";
 import { personHandlers } from "./persons.ts";
 import { programHandlers } from "./programs.ts";
-import type { Fixed, ModelPerson, ModelRequest, ModelTenant } from "./tenant.ts";
+import type { Fixed, ModelCursor, ModelPerson, ModelRequest, ModelTenant } from "./tenant.ts";
 
 /** A call before the records that it names are known. */
 export interface Call {
@@ -23,11 +24,15 @@ export interface Call {
   /** Names the record of the other tenant. */
   readonly isForeign: boolean;
   readonly choice: number;
+  readonly page: (typeof pages)[number];
 }
 
 const titles = ["A roof", "A bridge", null] as const;
 const supplementStatuses = ["not_started", "draft", "submitted", "closed"] as const;
 const statuses = ["draft", "configured", "underway", "completed", "archived"] as const;
+
+/** The page of a list: all, the first row, the next page of this or any list, or with a cursor of another list. */
+const pages = ["all", "first", "first", "next", "next", "nextOfAny", "ofOther"] as const;
 
 /** Frequent operations come several times. */
 const names: readonly ModelOperation[] = [
@@ -57,14 +62,14 @@ const names: readonly ModelOperation[] = [
   "get_person",
   "resolve_persons",
   ...Array<ModelOperation>(2).fill("reassign_assignment"),
-  "list_assignments",
+  ...Array<ModelOperation>(2).fill("list_assignments"),
   "update_round",
   "list_rounds",
   ...Array<ModelOperation>(2).fill("release_feedback"),
   "list_released_feedback",
-  "list_submissions",
+  ...Array<ModelOperation>(3).fill("list_submissions"),
   "list_submission_supplements",
-  "list_persons",
+  ...Array<ModelOperation>(2).fill("list_persons"),
   "get_program",
   "list_programs",
   "list_tracks",
@@ -85,6 +90,7 @@ export const callGroups: fc.Arbitrary<Call[][]> = fc.array(
       versionOffset: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(-1) }),
       isForeign: fc.integer({ min: 0, max: 19 }).map((value) => value === 0),
       choice: fc.nat(5),
+      page: fc.constantFrom(...pages),
     }),
     { minLength: 1, maxLength: 3, size: "max" },
   ),
@@ -93,7 +99,7 @@ export const callGroups: fc.Arbitrary<Call[][]> = fc.array(
 
 /** Returns the request of a call, with the ids and versions that the client has seen. */
 export function createRequest(call: Call, tenants: readonly ModelTenant[]): ModelRequest {
-  const { token, key, name } = call;
+  const { token, key } = call;
   const own = tenants[call.tenant] as ModelTenant;
   const named = (call.isForeign ? tenants[1 - call.tenant] : own) as ModelTenant;
   const submissions = named.submissions.slice(-4);
@@ -101,7 +107,9 @@ export function createRequest(call: Call, tenants: readonly ModelTenant[]): Mode
   const submissionId = submission?.submissionId ?? "sub_unknown";
   const version = Math.max(0, (submission?.version ?? 0) + call.versionOffset);
   const record = { submissionId, version };
-  const input = createAnyInput(call, record, own.fixed, named);
+  const { name, input } = isOneOf(listHandlers, call.name)
+    ? createListRequest({ ...call, name: call.name }, submissionId, own, named)
+    : { name: call.name, input: createAnyInput(call, record, own.fixed, named) };
   const keyOfToken = key === undefined ? undefined : `${token} ${key}`;
   const isGranted = isReadOperation(name) ? name !== "list_released_feedback" || token !== 1 : token < 2;
   return { name, input, key: keyOfToken, isGranted, caller: { token, mayReadSensitive: token === 0 } };
@@ -111,7 +119,7 @@ type PersonOperation = keyof typeof personHandlers;
 type ProgramOperation = keyof typeof programHandlers;
 type ReviewOperation = keyof typeof assignmentHandlers | keyof typeof feedbackHandlers;
 type ExportOperation = keyof typeof exportHandlers;
-type OtherOperation = PersonOperation | ProgramOperation | ReviewOperation | ExportOperation;
+type OtherOperation = ListName | PersonOperation | ProgramOperation | ReviewOperation | ExportOperation;
 type SubmissionOperation = Exclude<ModelOperation, OtherOperation>;
 
 interface NamedSubmission {
@@ -150,8 +158,6 @@ function createPersonInput(
   const kinds = choice % 2 ? ["contact"] : ["contact", "reviewer"];
   const contactDetails = { lastName: `Marsh ${choice % 3}` };
   switch (name) {
-    case "list_persons":
-      return {};
     case "get_person":
       return { personId: choice === 0 ? fixed.personId : personId };
     case "resolve_persons":
@@ -170,6 +176,50 @@ function createPersonInput(
       const targetPersonId = other?.personId ?? "per_unknown";
       return { personId, targetPersonId, sourceVersion: record.version, targetVersion: toVersion(other) };
     }
+  }
+}
+
+/** Creates a request for a first page, or for the page after one that a client of either tenant has. */
+function createListRequest(
+  call: Call & { readonly name: ListName },
+  submissionId: string,
+  own: ModelTenant,
+  { fixed, cursors }: ModelTenant,
+): { readonly name: ModelOperation; readonly input: Readonly<Record<string, unknown>> } {
+  const { name, target, page } = call;
+  const filter = createListFilter(call, submissionId, own.fixed, fixed);
+  const follow = ({ name, filter, cursor }: ModelCursor) => {
+    return { name: name as ListName, input: { ...filter, limit: 1 + (target % 3), lastEvaluatedKey: cursor } };
+  };
+  const latest = cursors.at(-1 - target);
+  const ownLatest = cursors.findLast((each) => each.name === name);
+  if (page === "next" && ownLatest) return follow(ownLatest);
+  if (page === "nextOfAny" && latest) return follow(latest);
+  const cursorOfOther = page === "ofOther" && latest ? { lastEvaluatedKey: latest.cursor } : {};
+  return { name, input: { ...filter, limit: page === "all" ? 100 : 1, ...cursorOfOther } };
+}
+
+function createListFilter(
+  { name, choice, target }: Call & { readonly name: ListName },
+  submissionId: string,
+  { roundIds }: Fixed,
+  { programId }: Fixed,
+): Readonly<Record<string, unknown>> {
+  const ofSubmission = choice % 2 ? { submissionId } : {};
+  switch (name) {
+    case "list_submissions": {
+      const roundId = roundIds[choice % roundIds.length];
+      return { ...(choice % 2 ? { roundId } : {}), ...(choice > 3 ? { state: "IN_REVIEW" } : {}) };
+    }
+    case "list_assignments":
+      return { ...ofSubmission, ...(choice > 3 ? { status: "incomplete" } : {}), includeInactive: target > 1 };
+    case "list_released_feedback":
+      return ofSubmission;
+    case "list_tracks":
+      return { programId };
+    case "list_persons":
+    case "list_programs":
+      return {};
   }
 }
 
@@ -199,10 +249,7 @@ function createProgramInput(
 ): Readonly<Record<string, unknown>> {
   const toVersion = (version = 0) => Math.max(0, version + versionOffset);
   switch (name) {
-    case "list_programs":
-      return {};
     case "get_program":
-    case "list_tracks":
     case "list_rounds":
       return { programId: fixed.programId };
     case "update_program":
@@ -224,12 +271,7 @@ function createReviewInput(
 ): Readonly<Record<string, unknown>> {
   const known = listAssignments(named);
   const { assignmentId = "asg_unknown", version = 0 } = known[target % known.length] ?? {};
-  const filter = choice % 2 ? { submissionId } : {};
   switch (name) {
-    case "list_assignments": {
-      const status = choice > 3 ? { status: "incomplete" } : {};
-      return { ...filter, ...status, includeInactive: target > 1, limit: 100 };
-    }
     case "bulk_assign_reviewers": {
       const reviewerId = reviewerIds[target % reviewerIds.length];
       // Most submissions are not in review: a random one would hardly ever get a reviewer.
@@ -243,8 +285,6 @@ function createReviewInput(
     }
     case "delete_assignment":
       return { assignmentId };
-    case "list_released_feedback":
-      return filter;
     case "release_feedback":
       return { feedbackId: named.feedbacks[choice % named.feedbacks.length]?.feedbackId };
   }
@@ -265,8 +305,6 @@ function createInput(
       const fields = choice === 0 ? {} : { [titleFieldId]: `Title ${choice}` };
       return { trackId, deadline: "2090-01-01T00:00:00Z", fields, ...applicant };
     }
-    case "list_submissions":
-      return { ...(choice % 2 ? { roundId } : {}), ...(choice > 3 ? { state: "IN_REVIEW" } : {}), limit: 100 };
     case "get_submission":
     case "list_submission_supplements":
       return { submissionId: record.submissionId };

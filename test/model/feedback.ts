@@ -1,12 +1,7 @@
-import { audit, emit, type Handler, inAnsweredOrder, ok, Refusal, requireWritable } from "./tenant.ts";
+import { audit, emit, type Handler, ok, Refusal, requireWritable } from "./tenant.ts";
 
 /** The part of the reference model that releases feedback (specification 4.8). All of it is for one submission. */
 export const feedbackHandlers = {
-  list_released_feedback({ feedbacks, submissions }, { submissionId }, answered) {
-    const isOthers = submissionId !== undefined && submissionId !== submissions[0]?.submissionId;
-    const released = isOthers ? [] : feedbacks.filter((each) => each.released);
-    return ok(inAnsweredOrder(answered, "feedbackId", released));
-  },
   release_feedback(tenant, { feedbackId }) {
     const feedback = tenant.feedbacks.find((each) => each.feedbackId === feedbackId);
     const [submission] = tenant.submissions;

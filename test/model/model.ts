@@ -1,20 +1,22 @@
 import { assignmentHandlers, endAssignment, requireActiveRound } from "./assignments.ts";
 import { exportHandlers, observeExports } from "./exports.ts";
 import { feedbackHandlers } from "./feedback.ts";
+import { listHandlers, observeCursors } from "./lists.ts";
 import { personHandlers } from "./persons.ts";
 import { programHandlers } from "./programs.ts";
 import {
+  type AnsweredBody,
   audit,
   type Expected,
   emit,
   type Handler,
-  inAnsweredOrder,
   type ModelRequest,
   type ModelSubmission,
   type ModelTenant,
   ok,
   Refusal,
   requireWritable,
+  showSubmission,
 } from "./tenant.ts";
 
 /**
@@ -27,13 +29,14 @@ const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"];
 
 /**
  * Applies a request to the model, and returns the answer that it must get.
- * @param answered - `data` of the real answer, which gives the ids of new records
+ * @param data - `data` of the real answer, which gives the ids of new records
+ * @param meta - `meta` of the real answer, which gives the cursor of a next page
  * @param text - the real answer, which is saved for a repetition
  */
 export function applyRequest(
   tenant: ModelTenant,
   request: ModelRequest,
-  answered: Readonly<Record<string, unknown>> | undefined,
+  { data, meta }: AnsweredBody,
   text: string,
 ): Expected {
   const isRead = isReadOperation(request.name);
@@ -41,7 +44,7 @@ export function applyRequest(
   const fingerprint = `${request.key} ${request.name} ${JSON.stringify(request.input)}`;
   const saved = request.key === undefined ? undefined : tenant.answers.get(fingerprint);
   if (saved !== undefined) return { status: 0, replayed: saved };
-  const expected = applyOnce(tenant, request, answered);
+  const expected = applyOnce(tenant, request, { data, meta });
   if (request.key !== undefined && !isRead && isSaved(expected)) tenant.answers.set(fingerprint, text);
   return expected;
 }
@@ -60,12 +63,15 @@ function isSaved({ code }: Expected): boolean {
 function applyOnce(
   tenant: ModelTenant,
   { name, input, caller }: ModelRequest,
-  answered: Readonly<Record<string, unknown>> | undefined,
+  { data = {}, meta }: AnsweredBody,
 ): Expected {
   const before = structuredClone(tenant);
   try {
-    const expected = handlers[name as ModelOperation](tenant, input, answered ?? {}, caller);
-    if (!isReadOperation(name)) observeExports(tenant);
+    const expected = handlers[name as ModelOperation](tenant, input, data, { ...caller, meta });
+    if (!isReadOperation(name)) {
+      observeExports(tenant);
+      observeCursors(tenant);
+    }
     return expected;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -90,13 +96,8 @@ const handlers = {
   ...feedbackHandlers,
   ...programHandlers,
   ...exportHandlers,
+  ...listHandlers,
   get_submission: (tenant, { submissionId }) => ok(showSubmission(findSubmission(tenant, submissionId))),
-  list_submissions({ submissions }, { state, roundId }, answered) {
-    const rows = submissions
-      .filter((each) => state === undefined || each.state === state)
-      .filter((each) => roundId === undefined || each.currentRoundId === roundId);
-    return ok(inAnsweredOrder(answered, "submissionId", rows.map(showSubmission)));
-  },
   list_submission_supplements(tenant, { submissionId }) {
     const isFirst = findSubmission(tenant, submissionId) === tenant.submissions[0];
     const { supplementResponseId } = tenant.fixed;
@@ -190,14 +191,6 @@ const handlers = {
 } as const satisfies Record<string, Handler>;
 
 export type ModelOperation = keyof typeof handlers;
-
-function showSubmission({
-  assignments: _,
-  applicantName: _name,
-  ...submission
-}: ModelSubmission): Readonly<Record<string, unknown>> {
-  return submission;
-}
 
 function findSubmission({ submissions }: ModelTenant, submissionId: string): ModelSubmission {
   const submission = submissions.find((each) => each.submissionId === submissionId);

@@ -2,7 +2,6 @@ import {
   audit,
   type Expected,
   type Handler,
-  inAnsweredOrder,
   type ModelPerson,
   type ModelRef,
   type ModelTenant,
@@ -17,12 +16,6 @@ export const personHandlers = {
     if (personId === fixed.personId)
       return ok({ personId, customFields: mayReadSensitive ? fixed.allFields : fixed.openFields });
     return ok(showPerson(findPerson(tenant, personId), mayReadSensitive));
-  },
-  list_persons({ fixed, persons }, _input, answered, { mayReadSensitive }) {
-    const { personId } = fixed;
-    const rows = persons.map((person) => showPerson(person, mayReadSensitive));
-    const unchanged = { personId, customFields: mayReadSensitive ? fixed.allFields : fixed.openFields };
-    return ok(inAnsweredOrder(answered, "personId", [...rows, unchanged]));
   },
   resolve_persons(tenant, { externalId }, _answered, { mayReadSensitive }) {
     const holders = tenant.persons.filter(({ active, externalRefs }) => active && holdsRef(externalRefs, externalId));
@@ -123,7 +116,7 @@ function finish(
 }
 
 /** Shows a person as a caller with or without the scope of sensitive data sees it. */
-function showPerson({ lastName, externalRefs, ...person }: ModelPerson, mayReadSensitive: boolean) {
+export function showPerson({ lastName, externalRefs, ...person }: ModelPerson, mayReadSensitive: boolean) {
   return {
     ...person,
     contactDetails: mayReadSensitive ? { lastName } : undefined,

@@ -14,11 +14,6 @@ export const programHandlers = {
     if (programId !== tenant.fixed.programId) throw new Refusal(404, "not_found");
     return ok({ programId, ...tenant.program });
   },
-  list_programs: ({ fixed, program }) => ok([{ programId: fixed.programId, ...program }]),
-  list_tracks(tenant, { programId }) {
-    if (programId !== tenant.fixed.programId) throw new Refusal(404, "not_found");
-    return ok([{ trackId: tenant.fixed.trackId, ...tenant.track }]);
-  },
   list_rounds({ fixed, rounds }, { programId }, answered) {
     if (programId !== fixed.programId) throw new Refusal(404, "not_found");
     return ok(inAnsweredOrder(answered, "roundId", rounds));

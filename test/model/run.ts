@@ -4,6 +4,7 @@ import { rest } from "../support/clients/raw-http.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { type Call, createRequest } from "./calls.ts";
 import { observeExports } from "./exports.ts";
+import { observeCursors } from "./lists.ts";
 import { applyRequest } from "./model.ts";
 import type { Scenario } from "./scenario.ts";
 import { readModel, readStore } from "./stored.ts";
@@ -32,9 +33,51 @@ export async function runGroups(scenario: Scenario, groups: readonly (readonly C
       const own = exchanges.filter((_, position) => group[position]?.tenant === index);
       if (own.length === 0) continue;
       const explained = await explain(tenant, own, scenario.servers[index] as TestServer);
-      // An export may have begun before other requests of its group, in whatever order they are explained.
+      // Exports and lists may have begun before other requests of their group, in whatever order these are explained.
       observeExports(tenant, explained.exports.slice(tenant.exports.length));
+      observeCursors(tenant, explained.cursors.slice(tenant.cursors.length));
       scenario.tenants[index] = explained;
+    }
+  }
+  return requests;
+}
+
+/**
+ * Requests a first page of each tenant, so that there is a cursor while other requests change what it continues.
+ * @returns the number of requests
+ */
+export async function startLists({ tenants, servers, tokens }: Scenario): Promise<number> {
+  for (const [index, tenant] of tenants.entries()) {
+    const request = createOwnRequest("list_submissions", { limit: 1 });
+    const server = servers[index] as TestServer;
+    tenants[index] = await explain(tenant, [await send(server.origin, tokens[index]?.[0], request)], server);
+  }
+  return tenants.length;
+}
+
+/** Creates a request of the token that may do all. */
+function createOwnRequest(name: OperationName, input: Readonly<Record<string, unknown>>): ModelRequest {
+  return { name, input, key: undefined, isGranted: true, caller: { token: 0, mayReadSensitive: true } };
+}
+
+/**
+ * Follows the latest lists of each tenant to their ends, after other requests have changed what they contain.
+ * @returns the number of requests
+ * @throws Error if a page differs from the model
+ */
+export async function followCursors({ tenants, servers, tokens }: Scenario): Promise<number> {
+  let requests = 0;
+  for (const [index, before] of tenants.entries()) {
+    const server = servers[index] as TestServer;
+    const unfollowed = before.cursors.slice(-3);
+    let tenant = before;
+    for (let from = unfollowed.pop(); from !== undefined; from = unfollowed.pop()) {
+      const input = { ...from.filter, limit: 3, lastEvaluatedKey: from.cursor };
+      const request = createOwnRequest(from.name, input);
+      const count = tenant.cursors.length;
+      tenant = await explain(tenant, [await send(server.origin, tokens[index]?.[0], request)], server);
+      unfollowed.push(...tenant.cursors.slice(count));
+      requests += 1;
     }
   }
   return requests;
@@ -43,7 +86,10 @@ export async function runGroups(scenario: Scenario, groups: readonly (readonly C
 async function exchange({ tenants, tokens, origins }: Scenario, call: Call): Promise<Exchange> {
   const request = createRequest(call, tenants);
   const token = tokens[call.tenant]?.[call.token];
-  const origin = origins[call.process % origins.length] as string;
+  return send(origins[call.process % origins.length] as string, token, request);
+}
+
+async function send(origin: string, token: string | undefined, request: ModelRequest): Promise<Exchange> {
   const headers: Record<string, string> = request.key === undefined ? {} : { "idempotency-key": request.key };
   const answer = await rest({ origin }, token, request.name satisfies OperationName, request.input, headers);
   const isReplay = answer.headers.get("idempotent-replayed") === "true";
@@ -79,7 +125,7 @@ function isWaiting(exchange: Exchange, all: readonly Exchange[]): boolean {
 
 /** Returns what differs from the model's answer. */
 function applyExchange(tenant: ModelTenant, { request, status, text, body, isReplay }: Exchange): string | undefined {
-  const expected = applyRequest(tenant, request, body?.data, text);
+  const expected = applyRequest(tenant, request, body ?? {}, text);
   const isSame =
     expected.replayed === undefined
       ? !isReplay && isExpected(expected, status, body)
@@ -89,8 +135,9 @@ function applyExchange(tenant: ModelTenant, { request, status, text, body, isRep
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any operation
-function isExpected({ status, code, data = {} }: Expected, actualStatus: number, body: any): boolean {
+function isExpected({ status, code, data = {}, meta }: Expected, actualStatus: number, body: any): boolean {
   if (status !== actualStatus || code !== body?.error?.code) return false;
+  if (meta !== undefined && meta.hasMore !== body?.meta?.hasMore) return false;
   return includes(body?.data ?? {}, data);
 }
 

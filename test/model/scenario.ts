@@ -99,6 +99,7 @@ async function createTenant({ seed }: TestServer, screeningRequired: boolean): P
     submissions: [createModelSubmission(submission.submissionId, title, toUnlistedApplicant(submission)), reviewed],
     persons: [],
     exports: [],
+    cursors: [],
     answers: new Map(),
     events: [],
     changes: [],

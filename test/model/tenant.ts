@@ -66,6 +66,20 @@ export interface ModelExport {
   always: Set<string> | undefined;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the filters of any list
+export type ListFilter = Readonly<Record<string, any>>;
+
+/** The end of a page that has a next one. */
+export interface ModelCursor {
+  readonly cursor: string;
+  readonly name: OperationName;
+  readonly filter: ListFilter;
+  /** The ids of the rows up to here. */
+  readonly returned: ReadonlySet<string>;
+  /** The ids of the rows that were in the list since its first page. */
+  always: ReadonlySet<string>;
+}
+
 export interface ModelEvent {
   readonly subject: string;
   readonly eventType: string;
@@ -87,6 +101,7 @@ export interface ModelTenant {
   submissions: ModelSubmission[];
   persons: ModelPerson[];
   exports: ModelExport[];
+  cursors: ModelCursor[];
   /** Texts of saved answers, by the fingerprint of the request. */
   answers: Map<string, string>;
   events: ModelEvent[];
@@ -125,6 +140,21 @@ export interface ModelCaller {
   readonly mayReadSensitive: boolean;
 }
 
+/** The token of a call, and what only the real answer says. */
+export interface CallContext extends ModelCaller {
+  readonly meta: AnsweredMeta | undefined;
+}
+
+interface AnsweredMeta {
+  readonly lastEvaluatedKey?: string;
+}
+
+/** The parts of a real answer that the model cannot know before: ids of new records, and cursors. */
+export interface AnsweredBody {
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+  readonly meta?: AnsweredMeta | undefined;
+}
+
 /** A request as it was sent. */
 export interface ModelRequest {
   readonly name: OperationName;
@@ -146,6 +176,7 @@ export interface Expected {
   readonly code?: string;
   /** Properties of `data`. */
   readonly data?: Shown;
+  readonly meta?: { readonly hasMore: boolean };
   /** The text of an earlier answer, which must come again. */
   readonly replayed?: string;
 }
@@ -165,7 +196,7 @@ export type Handler = (
   tenant: ModelTenant,
   input: ModelRequest["input"],
   answered: Readonly<Record<string, unknown>>,
-  caller: ModelCaller,
+  context: CallContext,
 ) => Expected;
 
 export function ok(data: Shown): Expected {
@@ -197,4 +228,12 @@ export function emit(
 
 export function audit(tenant: ModelTenant, id: string, action: string): void {
   tenant.changes.push(`${id} ${action}`);
+}
+
+export function showSubmission({
+  assignments: _,
+  applicantName: _name,
+  ...submission
+}: ModelSubmission): Readonly<Record<string, unknown>> {
+  return submission;
 }

@@ -1,0 +1,117 @@
+import { listAssignments, showAssignment } from "./assignments.ts";
+import { showPerson } from "./persons.ts";
+import {
+  type Handler,
+  inAnsweredOrder,
+  type ListFilter,
+  type ModelCaller,
+  type ModelCursor,
+  type ModelTenant,
+  Refusal,
+  showSubmission,
+} from "./tenant.ts";
+
+/** The part of the reference model that lists records in pages (specification 2.2), while others change them. */
+
+type ShownRow = Readonly<Record<string, unknown>>;
+
+interface List {
+  readonly idName: string;
+  readonly listRows: (tenant: ModelTenant, filter: ListFilter, caller: ModelCaller) => readonly ShownRow[];
+}
+
+const lists = {
+  list_submissions: {
+    idName: "submissionId",
+    listRows: ({ submissions }, { state, roundId }) =>
+      submissions
+        .filter((each) => state === undefined || each.state === state)
+        .filter((each) => roundId === undefined || each.currentRoundId === roundId)
+        .map(showSubmission),
+  },
+  list_assignments: {
+    idName: "assignmentId",
+    listRows: (tenant, { submissionId, status, includeInactive }) =>
+      listAssignments(tenant)
+        .filter((each) => submissionId === undefined || each.submissionId === submissionId)
+        .filter(({ active }) => active || (includeInactive && status === undefined))
+        .map(showAssignment),
+  },
+  list_persons: {
+    idName: "personId",
+    listRows({ fixed, persons }, _filter, { mayReadSensitive }) {
+      const unchanged = {
+        personId: fixed.personId,
+        customFields: mayReadSensitive ? fixed.allFields : fixed.openFields,
+      };
+      return [...persons.map((person) => showPerson(person, mayReadSensitive)), unchanged];
+    },
+  },
+  list_released_feedback: {
+    idName: "feedbackId",
+    listRows({ feedbacks, submissions }, { submissionId }) {
+      const isOthers = submissionId !== undefined && submissionId !== submissions[0]?.submissionId;
+      return isOthers ? [] : feedbacks.filter((each) => each.released).map((each) => ({ ...each }));
+    },
+  },
+  list_programs: {
+    idName: "programId",
+    listRows: ({ fixed, program }) => [{ programId: fixed.programId, ...program }],
+  },
+  list_tracks: {
+    idName: "trackId",
+    listRows({ fixed, track }, { programId }) {
+      if (programId !== fixed.programId) throw new Refusal(404, "not_found");
+      return [{ trackId: fixed.trackId, ...track }];
+    },
+  },
+} as const satisfies Record<string, List>;
+
+export type ListName = keyof typeof lists;
+
+export const listHandlers = Object.fromEntries(
+  Object.keys(lists).map((name) => [name, createListHandler(name as ListName)]),
+) as Readonly<Record<ListName, Handler>>;
+
+/**
+ * Rows come in an order that never changes. So a page has none of the earlier pages' rows, and the last page completes
+ * the rows that were in the list all the time. A row that joined or left the list since its first page may come or not.
+ */
+function createListHandler(name: ListName): Handler {
+  const { idName, listRows }: List = lists[name];
+  return (tenant, { limit, lastEvaluatedKey, ...filter }, answered, { meta, ...caller }) => {
+    const rows = listRows(tenant, filter, caller);
+    const from = lastEvaluatedKey === undefined ? undefined : findCursor(tenant, lastEvaluatedKey, name, filter);
+    const answeredIds = new Set((Array.isArray(answered) ? answered : []).map((row) => String(row[idName])));
+    const toId = (row: ShownRow) => String(row[idName]);
+    const always = from?.always ?? new Set(rows.map(toId));
+    const remaining = rows.filter((row) => !from?.returned.has(toId(row)));
+    const next = meta?.lastEvaluatedKey;
+    const isDue = (id: string) => answeredIds.has(id) || (next === undefined && always.has(id));
+    const page = remaining.filter((row) => isDue(toId(row)));
+    if (next !== undefined) {
+      const returned = new Set([...(from?.returned ?? []), ...answeredIds]);
+      tenant.cursors.push({ cursor: next, name, filter, returned, always });
+    }
+    const hasMore = next !== undefined && page.length === limit && remaining.length > limit;
+    return { status: 200, data: inAnsweredOrder(answered, idName, page), meta: { hasMore } };
+  };
+}
+
+/** @throws Refusal of a cursor of another tenant, of another list or of the list with other filters */
+function findCursor({ cursors }: ModelTenant, cursor: string, name: ListName, filter: ListFilter): ModelCursor {
+  const isSame = (each: ModelCursor) => each.name === name && JSON.stringify(each.filter) === JSON.stringify(filter);
+  const found = cursors.findLast((each) => each.cursor === cursor && isSame(each));
+  if (!found) throw new Refusal(400, "invalid_cursor");
+  return found;
+}
+
+/** Notes which rows are no longer in the lists that cursors continue, so that the next pages may lack them. */
+export function observeCursors(tenant: ModelTenant, cursors: readonly ModelCursor[] = tenant.cursors): void {
+  const caller = { token: 0, mayReadSensitive: true };
+  for (const each of cursors) {
+    const { idName, listRows }: List = lists[each.name as ListName];
+    const rows = listRows(tenant, each.filter, caller);
+    each.always = each.always.intersection(new Set(rows.map((row) => String(row[idName]))));
+  }
+}
