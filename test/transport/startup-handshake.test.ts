@@ -110,6 +110,24 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
     expect(readServerInfo(early)).toEqual(readServerInfo(late));
   });
 
+  test.each(["never given", 5])("is refused a page of tools by the service, and gets it once: %j", async (cursor) => {
+    const config = configOf({});
+    const [here, there] = createStdioPair();
+    const handshake = answerHandshake(config, there);
+    const { client, connect, notifications } = clientOn(here, mode);
+    await connect();
+    const listing = client.request({ method: "tools/list", params: { cursor: cursor as string } });
+    const answeredEarly = listing.then(
+      () => "a list",
+      () => "a refusal",
+    );
+    expect(await Promise.race([handshake.needsService, answeredEarly])).toBe(true);
+    const { app, token } = await open(config);
+    app.connectStdio(token, handshake.transport);
+    await expect(listing).rejects.toMatchObject({ code: -32602 });
+    expect(notifications.filter((message) => "id" in message)).toHaveLength(1);
+  });
+
   test("continues with the service once it needs it, and gets no answer twice", async () => {
     const config = configOf({});
     const [here, there] = createStdioPair();

@@ -1,4 +1,4 @@
-import type { McpRequestContext, Server, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, McpRequestContext, Server, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Scope } from "../../contract/access/scopes.ts";
 import { addDataSchemas, listToolDefinitions } from "../../tools/catalog/definitions.ts";
@@ -23,6 +23,12 @@ const startupMethods: readonly string[] = [
   "ping",
   "tools/list",
 ];
+/** Returns whether a message is answered early. The list of tools has one page: the service refuses any cursor. */
+function isStartup(message: JSONRPCMessage): boolean {
+  if (!("method" in message) || !startupMethods.includes(message.method)) return false;
+  return message.method !== "tools/list" || message.params?.["cursor"] === undefined;
+}
+
 /** Messages that are buffered before the service is opened in any case. */
 const maxBuffered = 64;
 
@@ -65,8 +71,7 @@ export function answerStartup(
   let buffered = 0;
   transport.onbuffered = (message) => {
     buffered += 1;
-    const isStartup = "method" in message && startupMethods.includes(message.method);
-    if (isStartup && buffered < maxBuffered) startup.onmessage?.(message);
+    if (isStartup(message) && buffered < maxBuffered) startup.onmessage?.(message);
     else resolve(true);
   };
   void transport.ended.then(() => resolve(false));
