@@ -3,6 +3,7 @@ import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
 import { toNamedOrigin } from "../lib/http/loopback.ts";
 import { version } from "../lib/version.ts";
+import { createConfirmationConsumer } from "../pipeline/confirmation.ts";
 import { createSessionRegistry } from "../pipeline/tokens/session-registry.ts";
 import { findDisablingSetting } from "../tools/catalog/tool-availability.ts";
 import type { ConfirmationPolicy } from "../tools/session.ts";
@@ -25,6 +26,7 @@ export async function connectMcp(
     mode: config.confirm,
     approved: new Set(config.approvedTools),
     key: await store.secret("confirmations"),
+    consume: createConfirmationConsumer(store, clock),
     approvals,
     getApprovalUrl: async (approvalId) => `${toNamedOrigin(await servers.getOrigin())}${approvalsPath}/${approvalId}`,
     now: () => clock.now(),

@@ -5,6 +5,7 @@ import { UsageError } from "../config/usage-error.ts";
 import { createTokenLogs } from "../config/webhook-logs.ts";
 import { createTextCipher } from "../lib/crypto/envelope-encryption.ts";
 import { createChangeFeed } from "../pipeline/change-feed.ts";
+import { createConfirmationConsumer } from "../pipeline/confirmation.ts";
 import { createProductTokenAdmin } from "../pipeline/users/product-token-admin.ts";
 import { createRetention } from "../retention/retention.ts";
 import { list_events } from "../service/events.ts";
@@ -42,10 +43,7 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
     log,
     telemetry,
     workflows: workflowRunners,
-    consumeNonce: (realm, { nonce, expiresAt }) =>
-      store.transaction({ businessId: realm, actorId: "remote", now: clock.now().toISOString() }, (transaction) =>
-        transaction.consumeNonce(nonce, expiresAt),
-      ),
+    consumeConfirmations: createConfirmationConsumer(store, clock),
   });
   return { client, upstream, circuitBreaker };
 }

@@ -3,7 +3,7 @@ import type { Approvals } from "../approvals/approvals.ts";
 import type { ConfirmationMode } from "../contract/definition/confirmation.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
-import type { RequestCaller, Upstream } from "../upstream/port.ts";
+import type { ConsumeConfirmations, RequestCaller, Upstream } from "../upstream/port.ts";
 import type { ToolSettings } from "./settings.ts";
 
 export interface ConfirmationPolicy {
@@ -12,6 +12,8 @@ export interface ConfirmationPolicy {
   readonly approved: ReadonlySet<CallName>;
   /** Signs confirmations: at least 32 bytes, the same in all processes. */
   readonly key: Uint8Array;
+  /** Makes confirmations of a realm unusable: those of a question that a human answered with no. */
+  readonly consume: ConsumeConfirmations;
   /** Approvals by signed-in people. */
   readonly approvals: Approvals;
   /** Returns the address of the page on which a person decides. */

@@ -4,6 +4,7 @@ import type { Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Answer, Success } from "../pipeline/call.ts";
 import type { RecordChange, Watch, Watcher } from "../pipeline/change-feed.ts";
+import type { ConsumeConfirmations } from "../pipeline/confirmation.ts";
 import type { ConsumedNonce, DryRunResult } from "../pipeline/dry-run.ts";
 import { type Failure, toFailure } from "../pipeline/failure.ts";
 import type { Rate } from "../pipeline/rate-limiter.ts";
@@ -20,6 +21,7 @@ import type { Admission } from "../pipeline/steps/admission.ts";
 export type {
   Answer,
   Candidates,
+  ConsumeConfirmations,
   ConsumedNonce,
   DryRunResult,
   Failure,

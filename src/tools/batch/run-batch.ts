@@ -3,7 +3,13 @@ import { measureJsonBytes } from "../../lib/json-cache.ts";
 import { type Failure, toFailure, type UpstreamCall } from "../../upstream/port.ts";
 import { performToolCall } from "../call.ts";
 import { createCallControl } from "../call-control.ts";
-import { describeConfirmedCall, isAgreement, readAgreement, requestAgreement } from "../confirmation/confirm.ts";
+import {
+  describeConfirmedCall,
+  isAgreement,
+  readAgreement,
+  requestAgreement,
+  withdrawAgreement,
+} from "../confirmation/confirm.ts";
 import { type Agreement, selectConfirmation } from "../confirmation/confirmation-token.ts";
 import type { Question } from "../confirmation/question.ts";
 import { runWithFieldNames } from "../fields/run-with-field-names.ts";
@@ -45,6 +51,7 @@ async function answerBatch(
   let agreement = await readAgreement(session, context, confirmedCall, args);
   if (agreement && !isAgreement(agreement)) return toAnsweredCall(agreement);
   let except = parsePositions(agreement?.except ?? "");
+  if (agreement) await withdrawAgreement(session, confirmedCall, agreement, except);
   if (agreement === undefined || except === undefined) {
     const plan = await planBatch(session, selectCalls(calls, args.except));
     if (plan.previews.length > 0) {

@@ -78,7 +78,7 @@ export async function describeConfirmedCall(
 ): Promise<ConfirmedCall> {
   const { caller, realm, holder } = await getIdentity(upstream, from);
   const tenant = await confirmation.approvals.findTenant(realm);
-  return { tool, args, caller, tenant, tokenId: holder?.tokenId };
+  return { tool, args, caller, realm, tenant, tokenId: holder?.tokenId };
 }
 
 export function isAgreement(outcome: object): outcome is Agreement {
@@ -108,14 +108,17 @@ export async function readAgreement(
   const { confirmation, telemetry } = session;
   const reply = readReply(context);
   if (!reply && given === undefined) return undefined;
-  if (reply?.action === "decline") return refuseDeclined(session, reply.reason);
   const approvals = reply ? undefined : await findApprovals(session, call);
   if (!reply && !approvals && confirmation.mode === "human")
     return { ok: false, problem: problem("confirmation_unavailable") };
   const token = reply ? context.mcpReq.requestState<string>() : given;
   const agreement = verifyConfirmationToken(confirmation, createSigner(confirmation, call), token);
   const isApproval = "nonce" in agreement && isApprovalId(agreement.nonce);
-  if (reply && !isApproval && !reply.agrees) return refuseDeclined(session, reply.reason);
+  if (reply?.action === "decline" || (reply && !isApproval && !reply.agrees)) {
+    // On a page, another person may still decide.
+    if (isAgreement(agreement) && !isApproval) await withdrawAgreement(session, call, agreement);
+    return refuseDeclined(session, reply.reason);
+  }
   if ("problem" in agreement) return agreement;
   if (isApproval) {
     const waits = wait || reply !== undefined;
@@ -125,6 +128,20 @@ export async function readAgreement(
   if (approvals) return undefined;
   telemetry.note("confirmation", "accepted");
   return reply ? { ...agreement, showsHidden: reply.showsHidden, except: reply.except } : agreement;
+}
+
+/**
+ * Makes an agreement unusable for the calls at some positions, or for all. A question is answered once: a client of
+ * 2026-07-28 holds its state, and could send a yes after the no.
+ */
+export async function withdrawAgreement(
+  { confirmation }: ToolSession,
+  { realm }: ConfirmedCall,
+  agreement: Agreement,
+  positions: Iterable<number> = agreement.digests.keys(),
+): Promise<void> {
+  const withdrawn = [...positions].flatMap((position) => selectConfirmation(agreement, position) ?? []);
+  if (withdrawn.length > 0) await confirmation.consume(realm, withdrawn);
 }
 
 function refuseDeclined({ telemetry }: ToolSession, reason: string): Failure {

@@ -29,6 +29,8 @@ export interface ConfirmedCall {
   readonly args: unknown;
   /** The caller rather than its token, which may be renewed while its human decides. */
   readonly caller: string;
+  /** The data that the caller can reach, where its confirmations are consumed. */
+  readonly realm: string;
   /** The organisation whose people may approve the call. */
   readonly tenant: string;
   readonly tokenId?: string | undefined;

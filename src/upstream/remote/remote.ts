@@ -16,6 +16,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Telemetry } from "../../lib/telemetry.ts";
+import type { ConsumeConfirmations } from "../../pipeline/confirmation.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import { removePersonalAnswers } from "../../pipeline/personal-answers.ts";
 import { runOnReader } from "../../pipeline/record-source.ts";
@@ -63,8 +64,8 @@ export interface RemoteOptions {
   readonly exportIntervalSeconds: number;
   readonly timeouts: Timeouts;
   readonly circuitBreaker: CircuitBreaker;
-  /** Consumes a confirmation, across processes. Returns false if it was consumed before. */
-  readonly consumeNonce: (realm: string, confirmed: ConsumedNonce) => Promise<boolean>;
+  /** Consumes confirmations across processes, because the service knows nothing of them. */
+  readonly consumeConfirmations: ConsumeConfirmations;
   readonly workflows: WorkflowRunners;
   readonly clock: Clock;
   readonly log: Log;
@@ -297,7 +298,7 @@ class Remote {
   async #settle(call: UpstreamCall, realm: string, confirmed: ConsumedNonce): Promise<void> {
     const digest = await computeRemoteDigest(call.operation, this.#reader(call), call.input);
     if (digest !== confirmed.digest) throw problem("confirmation_stale");
-    if (!(await this.#options.consumeNonce(realm, confirmed))) throw problem("confirmation_invalid");
+    if (!(await this.#options.consumeConfirmations(realm, [confirmed]))) throw problem("confirmation_invalid");
   }
 
   #getVisibleScopes(call: UpstreamCall): ReadonlySet<Scope> {
