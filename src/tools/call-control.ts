@@ -21,6 +21,8 @@ function createProgress({ mcpReq }: ToolContext): ReportProgress {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return async () => undefined;
   return async (value, message) => {
+    // Nothing follows a cancellation (MCP of 2026-07-28, cancellation over stdio).
+    if (mcpReq.signal.aborted) return;
     const latest = latestProgress.get(mcpReq) ?? Number.NEGATIVE_INFINITY;
     const progress = value > latest ? value : latest + 1;
     latestProgress.set(mcpReq, progress);

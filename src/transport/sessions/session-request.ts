@@ -44,6 +44,9 @@ export class SessionRequest implements Transport {
   readonly #inner: WebStandardStreamableHTTPServerTransport;
   /** Ids of the questions that this request waits for, by the id that the server gave them. */
   readonly #questionIds = new Map<unknown, string>();
+  /** Ids of the requests of this HTTP request that are neither answered nor cancelled. */
+  readonly #open = new Set<unknown>();
+  #hasCancelled = false;
   readonly #terms: SessionTerms | undefined;
   #newSessionId = "";
   #server: Promise<void> | undefined;
@@ -89,7 +92,7 @@ export class SessionRequest implements Transport {
       this.#initialized = undefined;
       return;
     }
-    if (isJSONRPCResponse(message)) this.#deps.running.delete(this.#key(message.id));
+    if (isJSONRPCResponse(message)) this.#settle(message.id);
     const { relatedRequestId } = options ?? {};
     await this.#inner.send(this.#replaceId(message), relatedRequestId === undefined ? {} : { relatedRequestId });
   }
@@ -99,8 +102,24 @@ export class SessionRequest implements Transport {
   }
 
   /** Cancels a request that is being answered. */
-  cancel(message: JSONRPCMessage): void {
+  cancel(message: JSONRPCMessage, requestId: unknown): void {
     this.onmessage?.(message);
+    this.#hasCancelled = true;
+    this.#settle(requestId);
+  }
+
+  /**
+   * Ends the answer if a cancelled request was the last one in it. The SDK ends it with the responses to all its requests,
+   * and a cancelled one has none: the answer would keep its connection.
+   */
+  #settle(requestId: unknown): void {
+    this.#open.delete(requestId);
+    this.#deps.running.delete(this.#key(requestId));
+    if (!this.#hasCancelled) return;
+    // The other messages of a batch, and the response that is being sent, come first.
+    queueMicrotask(() => {
+      if (this.#open.size === 0) void this.close();
+    });
   }
 
   /** Gives each question of the server an id that is unique in all processes: the server's own ids are not. */
@@ -131,7 +150,8 @@ export class SessionRequest implements Transport {
     else if (isJSONRPCRequest(message)) void this.#run(message, extra, terms).catch((error) => this.onerror?.(error));
     else if (isJSONRPCResponse(message)) this.#deps.elicitations.answer(terms, message);
     else if (message.method === "notifications/cancelled") {
-      this.#deps.running.get(this.#key(message.params?.["requestId"]))?.cancel(message);
+      const requestId = message.params?.["requestId"];
+      this.#deps.running.get(this.#key(requestId))?.cancel(message, requestId);
     }
   }
 
@@ -142,13 +162,14 @@ export class SessionRequest implements Transport {
       await this.#inner.send({ jsonrpc: "2.0", id, error });
       return;
     }
+    this.#open.add(id);
     this.#deps.running.set(this.#key(id), this);
     const { revision: protocolVersion, capabilities } = terms;
     this.#server ??= this.#initialize({ protocolVersion, capabilities, clientInfo: unknownClient }).then(
       () => undefined,
     );
     await this.#server;
-    this.onmessage?.(request, extra);
+    if (this.#open.has(id)) this.onmessage?.(request, extra);
   }
 
   async #initialize(params: InitializeRequestParams): Promise<Server> {
