@@ -98,6 +98,26 @@ describe("a request that changes nothing", () => {
   });
 });
 
+describe("a request that gives something else as an id", () => {
+  const address = "ada.lovelace@example.org";
+  test.for<[OperationName, Record<string, unknown>, string]>([
+    ["get_person", { personId: address }, "person.read"],
+    ["withdraw_submission", { submissionId: address, version: 0, reason: "Because" }, "submission.withdrawn"],
+    ["list_submissions", { programId: "Ada Lovelace" }, "submission.listed"],
+    ["list_assignments", { submissionId: "+44 20 7946 0123" }, "assignment.listed"],
+  ])("is recorded without it: %s %j", async ([name, input, action], { server }) => {
+    const token = await server.token();
+    await rest(server, token, name, input);
+    const agent = await server.as("MCP");
+    await agent.call(name, input).catch(() => undefined);
+    const entries = await waitFor(async () => {
+      const found = await listAudit(server.app.store, server.businessId, action);
+      return found.length >= 2 && found;
+    });
+    expect(JSON.stringify(entries)).not.toMatch(/lovelace|7946/i);
+  });
+});
+
 plain("what is queued is written when the service closes", async () => {
   const database = await ownDatabase();
   const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });

@@ -124,9 +124,9 @@ export function createAccessEntry(audited: AuditedCall, status: number, replayed
     ...createEntryBase(toAuditContext(audited)),
     action: operation.audit,
     entityType: operation.audit.split(".")[0] as string,
-    entityId: lastVariable === undefined ? null : toTextOrNull(input[lastVariable]),
-    programId: toTextOrNull(input["programId"]),
-    submissionId: toTextOrNull(input["submissionId"]),
+    entityId: lastVariable === undefined ? null : toIdOrNull(input[lastVariable]),
+    programId: toIdOrNull(input["programId"]),
+    submissionId: toIdOrNull(input["submissionId"]),
     status,
     ...(replayed ? { replayed } : {}),
     changes: [],
@@ -194,6 +194,13 @@ function listChangedNames(path: string, from: unknown, to: unknown): AuditEntry[
 }
 
 function toTextOrNull(value: unknown): string | null {
-  // The input of a refused request is not validated.
-  return typeof value === "string" ? value.slice(0, 255).replaceAll("\0", "").toWellFormed() : null;
+  return typeof value === "string" ? value : null;
+}
+
+/**
+ * Returns what a caller gave as an id, if it can be one. Models also pass an address or a name, which an entry must not
+ * keep.
+ */
+function toIdOrNull(given: unknown): string | null {
+  return typeof given === "string" && /^[\w-]{1,255}$/.test(given) ? given : null;
 }
