@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { isTracingConfigured, readSampling } from "../../src/telemetry/environment.ts";
-import { rest, send } from "../support/clients/raw-http.ts";
+import { rest, send, sendToolCall } from "../support/clients/raw-http.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
 import { openTestServer, type TestServer } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
@@ -39,26 +39,7 @@ function call(
   meta: object,
   headers = {},
 ) {
-  const params = {
-    name,
-    arguments: args,
-    _meta: {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientCapabilities": {},
-      ...meta,
-    },
-  };
-  const all = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-    "mcp-protocol-version": "2026-07-28",
-    "mcp-method": "tools/call",
-    "mcp-name": name,
-    ...headers,
-  };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-  return send(`${testServer.origin}/mcp`, { method: "POST", headers: all }, body);
+  return sendToolCall(testServer, token, { name, arguments: args }, { meta, headers });
 }
 
 describe("a tool call", () => {

@@ -28,6 +28,43 @@ export async function rest(
   return read(await requestRest(server.origin, token, name, input, headers));
 }
 
+/** Calls a tool with one request of 2026-07-28. `params` has the tool's `name`. */
+export function sendToolCall(
+  { origin }: { readonly origin: string },
+  token: string,
+  params: { readonly name: string } & Readonly<Record<string, unknown>>,
+  { capabilities = {}, meta = {}, headers = {} }: ToolCallOptions = {},
+): Promise<RawAnswer> {
+  const all = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": params.name,
+    ...headers,
+  };
+  const envelope = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": capabilities,
+  };
+  const request = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { ...params, _meta: { ...envelope, ...meta } },
+  };
+  return send(`${origin}/mcp`, { method: "POST", headers: all }, JSON.stringify(request));
+}
+
+export interface ToolCallOptions {
+  /** The client's. */
+  readonly capabilities?: object;
+  /** More of the request's `_meta`. */
+  readonly meta?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Sends a request as it is: unlike `fetch` it lets every header and path be. */
 export function send(url: string, options: RequestOptions, body?: string | Buffer): Promise<RawAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();

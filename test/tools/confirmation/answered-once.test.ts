@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clients, readConfirmation, readData, readError, type ToolResult } from "../../support/clients/clients.ts";
-import { openTestServer, type TestServer } from "../../support/servers/test-server.ts";
+import { sendToolCall } from "../../support/clients/raw-http.ts";
+import { openTestServer } from "../../support/servers/test-server.ts";
 
 interface Sent {
   readonly inputResponses?: unknown;
@@ -22,7 +23,10 @@ async function openSetup() {
     const rows = calls.map((call) => reader.get("submissions", call.arguments.submissionId));
     return (await Promise.all(rows)).map((row) => row?.state);
   };
-  const send = (name: string, args: object, answer: Sent = {}) => callRaw(server, token, name, args, answer);
+  const send = async (name: string, args: object, answer: Sent = {}): Promise<Record<string, unknown>> => {
+    const params = { name, arguments: args, ...answer };
+    return (await sendToolCall(server, token, params, { capabilities: { elicitation: { form: {} } } })).body.result;
+  };
   return { server, token, calls, send, readStates };
 }
 
@@ -112,31 +116,3 @@ describe("the question of a batch that a human answered", () => {
     expect(await readStates()).toEqual(["ELIMINATED", "IN_REVIEW", "ELIMINATED"]);
   });
 });
-
-/** Calls a tool as a client that can show forms. */
-async function callRaw(
-  server: TestServer,
-  token: string,
-  name: string,
-  args: object,
-  answer: Sent,
-): Promise<Record<string, unknown>> {
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
-  };
-  const params = { name, arguments: args, ...answer, _meta: meta };
-  const response = await fetch(`${server.origin}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": name,
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-  });
-  return ((await response.json()) as { result: Record<string, unknown> }).result;
-}

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clients, type HumanReply, readConfirmation, readError } from "../../support/clients/clients.ts";
+import { sendToolCall } from "../../support/clients/raw-http.ts";
 import { openTestServer, type TestServer } from "../../support/servers/test-server.ts";
 
 async function openSetup(environment: Record<string, string> = {}) {
@@ -286,8 +287,10 @@ test("a call that would change nothing needs no question", async () => {
 test("an elicitation response without a signed question confirms nothing", async () => {
   const { server, args, token } = await openSetup();
   const answer = { arguments: args, inputResponses: { confirm: { action: "accept", content: { confirm: true } } } };
-  const result = await callRaw(server, token, { name: "eliminate_submission", ...answer }, { elicitation: {} });
-  expect(readError(result as unknown as Parameters<typeof readError>[0]).code).toBe("confirmation_invalid");
+  const capabilities = { elicitation: {} };
+  const call = { name: "eliminate_submission", ...answer };
+  const { body } = await sendToolCall(server, token, call, { capabilities });
+  expect(readError(body.result).code).toBe("confirmation_invalid");
   await expectUntouched(server, args.submissionId);
 });
 
@@ -312,10 +315,15 @@ describe("the signed state of a question in 2026-07-28", () => {
   const capabilities = { elicitation: {} };
   const agreed = { confirm: { action: "accept", content: { confirm: true } } };
 
+  async function sendCall(...[server, token, params, options]: Parameters<typeof sendToolCall>) {
+    const { body } = await sendToolCall(server, token, params, { capabilities, ...options });
+    return body.result as Record<string, unknown>;
+  }
+
   async function requestConfirmation() {
     const { server, args, token } = await openSetup();
     const send = (name: string, params: Record<string, unknown>, bearer = token) =>
-      callRaw(server, bearer, { name, ...params }, capabilities);
+      sendCall(server, bearer, { name, ...params });
     const question = await send("eliminate_submission", { arguments: args });
     expect(question).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
     return { server, args, send, requestState: question["requestState"] };
@@ -337,12 +345,11 @@ describe("the signed state of a question in 2026-07-28", () => {
   test("is not asked for again by a repetition under the same idempotency key", async () => {
     const { server, args, token } = await openSetup();
     const send = (further: Record<string, unknown> = {}, key = "board-7") =>
-      callRaw(
+      sendCall(
         server,
         token,
         { name: "eliminate_submission", arguments: args, ...further },
-        { ...capabilities },
-        { "programme-mcp/idempotencyKey": key },
+        { meta: { "programme-mcp/idempotencyKey": key } },
       );
     const { requestState } = await send();
     await expectUntouched(server, args.submissionId);
@@ -362,7 +369,7 @@ describe("the signed state of a question in 2026-07-28", () => {
     const other = await server.seed.submission({ state: "IN_REVIEW" });
     const meta = { "programme-mcp/idempotencyKey": "board-7" };
     const send = (params: Record<string, unknown>) =>
-      callRaw(server, token, { name: "eliminate_submission", ...params }, capabilities, meta);
+      sendCall(server, token, { name: "eliminate_submission", ...params }, { meta });
     const { requestState } = await send({ arguments: args });
     await send({ arguments: args, requestState, inputResponses: agreed });
     const question = await send({ arguments: { ...args, submissionId: other.submissionId } });
@@ -398,38 +405,3 @@ describe("the signed state of a question in 2026-07-28", () => {
     await expectUntouched(server, args.submissionId);
   });
 });
-
-/** One tools/call of 2026-07-28, written by hand. */
-async function callRaw(
-  server: TestServer,
-  token: string,
-  params: { name: string } & Record<string, unknown>,
-  capabilities: Record<string, unknown>,
-  meta: Record<string, unknown> = {},
-): Promise<Record<string, unknown>> {
-  const response = await fetch(`${server.origin}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": params.name,
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
-        ...params,
-        _meta: {
-          ...meta,
-          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-          "io.modelcontextprotocol/clientCapabilities": capabilities,
-        },
-      },
-    }),
-  });
-  return ((await response.json()) as { result: Record<string, unknown> }).result;
-}
