@@ -51,7 +51,8 @@ async function answerBatch(
   let agreement = await readAgreement(session, context, confirmedCall, args);
   if (agreement && !isAgreement(agreement)) return toAnsweredCall(agreement);
   let except = parsePositions(agreement?.except ?? "");
-  if (agreement) await withdrawAgreement(session, confirmedCall, agreement, except);
+  // An answer that could not be read is asked for again, so none of it stays valid.
+  if (agreement) await withdrawAgreement(session, confirmedCall, agreement, except ?? agreement.digests.keys());
   if (agreement === undefined || except === undefined) {
     const plan = await planBatch(session, selectCalls(calls, args.except));
     if (plan.previews.length > 0) {

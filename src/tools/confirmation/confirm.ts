@@ -116,7 +116,8 @@ export async function readAgreement(
   const isApproval = "nonce" in agreement && isApprovalId(agreement.nonce);
   if (reply?.action === "decline" || (reply && !isApproval && !reply.agrees)) {
     // On a page, another person may still decide.
-    if (isAgreement(agreement) && !isApproval) await withdrawAgreement(session, call, agreement);
+    if (isAgreement(agreement) && !isApproval)
+      await withdrawAgreement(session, call, agreement, agreement.digests.keys());
     return refuseDeclined(session, reply.reason);
   }
   if ("problem" in agreement) return agreement;
@@ -131,14 +132,14 @@ export async function readAgreement(
 }
 
 /**
- * Makes an agreement unusable for the calls at some positions, or for all. A question is answered once: a client of
- * 2026-07-28 holds its state, and could send a yes after the no.
+ * Makes an agreement unusable for the calls at some positions. A question is answered once: a client of 2026-07-28
+ * holds its state, and could send a yes after the no.
  */
 export async function withdrawAgreement(
   { confirmation }: ToolSession,
   { realm }: ConfirmedCall,
   agreement: Agreement,
-  positions: Iterable<number> = agreement.digests.keys(),
+  positions: Iterable<number>,
 ): Promise<void> {
   const withdrawn = [...positions].flatMap((position) => selectConfirmation(agreement, position) ?? []);
   if (withdrawn.length > 0) await confirmation.consume(realm, withdrawn);

@@ -197,7 +197,11 @@ export class SessionRequest implements Transport {
 
   #end(): void {
     for (const serverId of [...this.#questionIds.keys()]) this.#dropQuestion(serverId);
-    for (const [key, running] of this.#deps.running) if (running === this) this.#deps.running.delete(key);
+    for (const id of this.#open) {
+      const key = this.#key(id);
+      // Another HTTP request may have used the id since.
+      if (this.#deps.running.get(key) === this) this.#deps.running.delete(key);
+    }
     this.onclose?.();
   }
 }
