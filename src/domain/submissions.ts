@@ -2,6 +2,7 @@ import { type Issue, type Problem, problem } from "../contract/errors.ts";
 import type { OperationName } from "../contract/index.ts";
 import type { Program, Track } from "../contract/programs.ts";
 import { type Submission, SubmissionState } from "../contract/submissions.ts";
+import { toTextOrNull } from "../lib/json-value.ts";
 import { checkValues, type FieldDefinition, listMissingRequired } from "./fields.ts";
 import { computeFee, isSettled } from "./payments.ts";
 import type { StateStep } from "./state-route.ts";
@@ -148,8 +149,7 @@ export function getEventIds(submission: Submission) {
 /** Returns the value of the field with the key `title`, or null if it is not text. */
 export function getTitle(fields: readonly FieldDefinition[], values: Readonly<Record<string, unknown>>): string | null {
   const field = fields.find((definition) => definition.key === "title");
-  const value = field && Object.hasOwn(values, field.fieldId) ? values[field.fieldId] : undefined;
-  return typeof value === "string" ? value : null;
+  return toTextOrNull(field && Object.hasOwn(values, field.fieldId) ? values[field.fieldId] : undefined);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ProgramConfig } from "../contract/set-up/program-config.ts";
 import type { Difference } from "../contract/set-up/set-up-plan.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/json-value.ts";
 
 /** The nouns for the parts of lists, and the fields that identify them. */
 const lists: Readonly<Record<string, { readonly noun: string; readonly key: string }>> = {

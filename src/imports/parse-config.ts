@@ -17,7 +17,7 @@ import type { Issue } from "../contract/errors.ts";
 import { configLimits, ProgramConfig } from "../contract/set-up/program-config.ts";
 import type { Mistake } from "../contract/set-up/set-up-plan.ts";
 import { suggestWord } from "../lib/did-you-mean.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/json-value.ts";
 import { checkReferences } from "./check-references.ts";
 import { InvalidImport } from "./mistakes.ts";
 

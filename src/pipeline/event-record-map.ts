@@ -1,3 +1,4 @@
+import { toTextOrNull } from "../lib/json-value.ts";
 import type { ChangeEntry } from "../store/port.ts";
 import type { LogEntry } from "../store/queues/event-log.ts";
 
@@ -54,8 +55,4 @@ function listMappings(eventType: string): readonly RecordMapping[] {
   const noun = eventType.split(".")[0] ?? "";
   const known = [eventType, noun].find((name) => Object.hasOwn(mappings, name));
   return (known !== undefined && mappings[known]) || [{ entityType: noun, id: `${noun}Id` }];
-}
-
-function toTextOrNull(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }

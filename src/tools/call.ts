@@ -1,5 +1,5 @@
 import { type CallName, operations } from "../contract/index.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/json-value.ts";
 import { type Answer, type Failure, type Success, toFailure, type UpstreamCall } from "../upstream/port.ts";
 import { prepareArguments } from "./arguments.ts";
 import { awaitExport } from "./await-export.ts";

@@ -11,7 +11,7 @@ import {
 } from "../contract/definition/schema-visitor.ts";
 import { findJsonExcess } from "../lib/bounded-json.ts";
 import { mapProperties } from "../lib/collections/map-properties.ts";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/json-value.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

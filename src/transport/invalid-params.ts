@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { isObject } from "../lib/is-object.ts";
+import { isObject } from "../lib/json-value.ts";
 
 /**
  * Returns the protocol error for a request whose parameters do not fit the protocol. The SDK throws a plain error with

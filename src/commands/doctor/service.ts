@@ -2,7 +2,7 @@ import { connect, type DetailedPeerCertificate } from "node:tls";
 import type { connectRemote } from "../../app/remote-wiring.ts";
 import type { Config } from "../../config/load.ts";
 import { Problem } from "../../contract/errors.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import { version } from "../../lib/version.ts";
 import { createFailure, createPass, createSkip, createWarning, type DoctorCheck } from "./check.ts";
 

@@ -10,7 +10,7 @@ import type { Operation } from "../../contract/definition/operation.ts";
 import type { EntityType } from "../../contract/definition/record-kinds.ts";
 import { type AnySchema, type Fields, getSchemaType } from "../../contract/definition/schema-visitor.ts";
 import { createId } from "../../lib/ids.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject, toTextOrNull } from "../../lib/json-value.ts";
 import type { Caller } from "../../store/handler-context.ts";
 import type { Change } from "../../store/port.ts";
 import { tables } from "../../store/tables.ts";
@@ -191,10 +191,6 @@ function listChangedNames(path: string, from: unknown, to: unknown): AuditEntry[
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((key) => !isDeepStrictEqual(before[key], after[key]))
     .map((key) => ({ path: `${path}.${key}` }));
-}
-
-function toTextOrNull(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ConnectedApp } from "../../contract/access/connected-apps.ts";
+import { toTextOrNull } from "../../lib/json-value.ts";
 import type { Db } from "../database.ts";
 import type { Engine } from "../engine.ts";
 import type { AppAccess, AppStore } from "./app-store.ts";
@@ -167,10 +168,6 @@ function toConnectedApp(row: Row): ConnectedApp {
     expiresAt: toTextOrNull(expiresAt),
     lastUsedAt: toTextOrNull(lastUsedAt),
   };
-}
-
-function toTextOrNull(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }
 
 /** Parses a list as better-auth stores it. */

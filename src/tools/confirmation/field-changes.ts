@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type CallName, type OperationName, operations } from "../../contract/index.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import type { ToolSession } from "../session.ts";
 import { type LongTexts, maxTextChars, quoteUntrusted } from "./preview-text.ts";

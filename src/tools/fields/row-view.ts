@@ -1,5 +1,5 @@
 import type { CallName } from "../../contract/index.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import { formatPaths } from "../results/brief.ts";
 import { getRecordSchema, listRequiredFields, pickFields } from "../results/field-selection.ts";
 import { type DeclaredField, type FieldDeclarations, findField } from "./declared-fields.ts";

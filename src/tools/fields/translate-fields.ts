@@ -1,6 +1,6 @@
 import type { Submission } from "../../contract/submissions.ts";
 import type { SupplementResponse } from "../../contract/supplements.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import { getToolArguments } from "../catalog/tool-options.ts";
 import { type DeclaredField, type FieldDeclarations, findField } from "./declared-fields.ts";

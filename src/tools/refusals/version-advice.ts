@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../../contract/audit.ts";
 import { operations } from "../../contract/index.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import type { UpstreamCall } from "../../upstream/port.ts";
 import { getIdentity } from "../../upstream/request-caller.ts";
 import { readAsCaller } from "../caller-reads.ts";

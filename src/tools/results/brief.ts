@@ -1,6 +1,6 @@
 import { type CallName, operations } from "../../contract/index.ts";
-import { isObject } from "../../lib/is-object.ts";
 import { measureJsonBytes } from "../../lib/json-cache.ts";
+import { isObject } from "../../lib/json-value.ts";
 import { getRecordSchema, listRecordFields, pickFields, type Selection } from "./field-selection.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import { isObject } from "../../lib/is-object.ts";
 import { isAsciiJson, toJsonText } from "../../lib/json-cache.ts";
+import { isObject } from "../../lib/json-value.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

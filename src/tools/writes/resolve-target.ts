@@ -3,7 +3,7 @@ import { maxLimit } from "../../contract/definition/page.ts";
 import { maxRecipients } from "../../contract/emails.ts";
 import { Problem, validationProblem } from "../../contract/errors.ts";
 import type { OperationName } from "../../contract/index.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import type { Failure, UpstreamCall } from "../../upstream/port.ts";
 import { readUpstreamList, type UpstreamList, type UpstreamRow } from "../caller-reads.ts";
 import { formatCount } from "../confirmation/preview-text.ts";

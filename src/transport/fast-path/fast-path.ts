@@ -6,8 +6,8 @@ import {
   SERVER_INFO_META_KEY,
 } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
-import { isObject } from "../../lib/is-object.ts";
 import { toJsonText } from "../../lib/json-cache.ts";
+import { isObject } from "../../lib/json-value.ts";
 import { succeeded } from "../../lib/telemetry.ts";
 import { answerCall, isAnsweredAtOnce, listCallerTools } from "../../tools/register.ts";
 import type { ToolContext, ToolSession } from "../../tools/session.ts";

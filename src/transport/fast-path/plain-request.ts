@@ -7,7 +7,7 @@ import {
   TRACEPARENT_META_KEY,
   TRACESTATE_META_KEY,
 } from "@modelcontextprotocol/server";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import { idempotencyMetaKey } from "../../tools/idempotency.ts";
 
 type Values = Readonly<Record<string, unknown>>;

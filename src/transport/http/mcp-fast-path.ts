@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
-import { isObject } from "../../lib/is-object.ts";
 import { composeJsonText } from "../../lib/json-cache.ts";
+import { isObject } from "../../lib/json-value.ts";
 import type { FastPath, FastPathConnection } from "../fast-path/fast-path.ts";
 import { endInBatch } from "../fast-path/flush.ts";
 import { statelessRevision } from "../fast-path/plain-request.ts";

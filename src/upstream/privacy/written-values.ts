@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import type { Answer, DryRunResult, UpstreamCall } from "../port.ts";
 import { sanitizeText, type TextChange } from "./sanitize-text.ts";
 

@@ -1,7 +1,7 @@
 import { scopes, sensitiveScope } from "../../contract/access/scopes.ts";
 import type { Operation } from "../../contract/definition/operation.ts";
 import { errorCatalog, type Problem, type ProblemCode, problem } from "../../contract/errors.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import type { HttpResponse } from "./http-client.ts";
 
 /** The usable parts of an error response. */

@@ -1,7 +1,7 @@
 import type { Operation } from "../../contract/definition/operation.ts";
 import type { PageMeta } from "../../contract/definition/page.ts";
 import { type Problem, problem } from "../../contract/errors.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 import { getUpstreamRequestId, toProblemFromResponse } from "./error-mapping.ts";
 import type { HttpResponse } from "./http-client.ts";
 import { findMismatch, hasFewBrackets, isDeeperThan } from "./response-validation.ts";

@@ -1,6 +1,6 @@
 import { createSchemaCache } from "../../contract/definition/schema-cache.ts";
 import { type AnySchema, type Fields, visitSchema } from "../../contract/definition/schema-visitor.ts";
-import { isObject } from "../../lib/is-object.ts";
+import { isObject } from "../../lib/json-value.ts";
 
 /** The place where a value does not match its schema. */
 interface Mismatch {
