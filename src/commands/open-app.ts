@@ -4,7 +4,10 @@ import { type Config, isDemo } from "../config/load.ts";
 import { showProgress } from "./terminal/progress.ts";
 import { onInterrupt } from "./terminal/signals.ts";
 
-/** Time that an unattended start waits for a database server, because both may start at once. */
+/**
+ * Time that an unattended start waits for a database server, because both may start at once, and for another process
+ * that migrates or fills the database.
+ */
 export const databaseWaitMs = 30_000;
 
 /**

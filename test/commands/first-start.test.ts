@@ -1,6 +1,8 @@
 import { connect, createServer } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
-import { inspectStore, openStore } from "../../src/store/open.ts";
+import { defaultBusyTimeoutMs, inspectStore, openStore } from "../../src/store/open.ts";
 import { type Databases, openDatabases } from "../support/database/database-server.ts";
 import { createSettings } from "../support/database/database-settings.ts";
 import { freePort } from "../support/processes/free-port.ts";
@@ -59,6 +61,22 @@ describe.each(kinds)("an empty database in %s", (_, make) => {
     expect([filled.code, filled.stderr]).toEqual([0, expect.not.stringContaining("already")]);
     expect(await organisationsIn(database)).toEqual(both);
   });
+});
+
+test("a start waits while another process fills the database for longer than a transaction waits", async () => {
+  const home = await openHome();
+  await (await openStore({ database: home.database })).close();
+  const other = new DatabaseSync(home.database);
+  onTestFinished(() => other.close());
+  other.exec("BEGIN IMMEDIATE");
+  const serving = home.start(["http", "--demo", "--port", "0"], { PROGRAMME_DATABASE: home.database });
+  // The start takes about a second until it finds the database empty.
+  await delay(defaultBusyTimeoutMs + 2_000);
+  expect(serving.process.exitCode).toBe(null);
+  other.exec("ROLLBACK");
+  await serving.printed(/ {2}MCP {3}http/);
+  expect((await serving.stop()).code).toBe(0);
+  expect(await organisationsIn(home.database)).toEqual(both);
 });
 
 test("a start without the key creates nothing", async () => {

@@ -13,6 +13,7 @@ import { openReplicaSet, type ReplicaSet, waitUntilSettled } from "./replica-set
 
 const seconds = Number(process.env["TEST_REPLICA_SECONDS"] ?? 12);
 const killEveryMs = Math.min(5_000, (seconds * 1_000) / 3);
+const minKills = 2;
 /** The number of calls that one token reaches in the time that there is. */
 const limit = seconds < 60 ? 100 : 300;
 
@@ -21,7 +22,8 @@ async function killEachInTurn({ replicas, mixed }: ReplicaSet): Promise<number> 
   await mixed.start();
   const startedMs = performance.now();
   let kills = 0;
-  while (performance.now() - startedMs < seconds * 1_000 - killEveryMs / 2) {
+  // On a slow machine, the start of a killed replica takes most of the time.
+  while (kills < minKills || performance.now() - startedMs < seconds * 1_000 - killEveryMs / 2) {
     const nextMs = startedMs + (kills + 1) * killEveryMs;
     await delay(Math.max(0, nextMs - performance.now()));
     await replicas[kills++ % replicas.length]?.killAndStart();
@@ -46,7 +48,6 @@ test("four replicas, one of which is killed repeatedly, have the same data as on
   const unknownMail = await expectMail(replicaSet);
   const exports = await expectExports(replicaSet);
   expect(new Set(mixed.afterRevocation)).toEqual(new Set([401]));
-  expect(kills).toBeGreaterThanOrEqual(2);
   for (const replica of replicaSet.replicas) expect(await replica.stop(), replica.output()).toBe(0);
   if (process.env["TEST_REPLICA_SECONDS"] === undefined) return;
   const requests = Object.fromEntries(mixed.tally.counts);
