@@ -5,7 +5,7 @@ import { startProcess } from "../support/processes/processes.ts";
 import { openTestServer, TestClock } from "../support/servers/test-server.ts";
 import { callGroups } from "./calls.ts";
 import { checkExportFiles } from "./export-files.ts";
-import { followCursors, runGroups, startLists } from "./run.ts";
+import { followCursors, runGroups, startScenario } from "./run.ts";
 import { createScenario } from "./scenario.ts";
 import { readModel, readStore } from "./stored.ts";
 
@@ -41,7 +41,7 @@ test("any sequence of requests, of several tokens, tenants and processes at once
     while (requests < target) {
       const property = fc.asyncProperty(callGroups, async (groups) => {
         const scenario = await createScenario(server, [server.origin, other.origin]);
-        requests += await startLists(scenario);
+        requests += await startScenario(scenario);
         requests += await runGroups(scenario, groups);
         requests += await followCursors(scenario);
         for (const [index, tenant] of scenario.tenants.entries()) {

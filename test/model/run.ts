@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { OperationName } from "../../src/contract/index.ts";
 import { rest } from "../support/clients/raw-http.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
-import { type Call, createRequest } from "./calls.ts";
+import { createRequest } from "./calls.ts";
 import { observeExports } from "./exports.ts";
 import { observeCursors } from "./lists.ts";
 import { applyRequest } from "./model.ts";
+import type { Call } from "./requests/call.ts";
 import type { Scenario } from "./scenario.ts";
 import { readModel, readStore } from "./stored.ts";
 import type { Expected, ModelRequest, ModelTenant } from "./tenant.ts";
@@ -43,21 +44,33 @@ export async function runGroups(scenario: Scenario, groups: readonly (readonly C
 }
 
 /**
- * Requests a first page of each tenant, so that there is a cursor while other requests change what it continues.
+ * Creates an export and requests a first page of each tenant, so that there is a job to read, and a cursor while other
+ * requests change what it continues.
  * @returns the number of requests
  */
-export async function startLists({ tenants, servers, tokens }: Scenario): Promise<number> {
-  for (const [index, tenant] of tenants.entries()) {
-    const request = createOwnRequest("list_submissions", { limit: 1 });
-    const server = servers[index] as TestServer;
-    tenants[index] = await explain(tenant, [await send(server.origin, tokens[index]?.[0], request)], server);
+export async function startScenario(scenario: Scenario): Promise<number> {
+  for (const [index, { fixed }] of scenario.tenants.entries()) {
+    await sendAlone(scenario, index, "create_export", { programId: fixed.programId });
+    await sendAlone(scenario, index, "list_submissions", { limit: 1 });
   }
-  return tenants.length;
+  return 2 * scenario.tenants.length;
 }
 
-/** Creates a request of the token that may do all. */
-function createOwnRequest(name: OperationName, input: Readonly<Record<string, unknown>>): ModelRequest {
-  return { name, input, key: undefined, isGranted: true, caller: { token: 0, mayReadSensitive: true } };
+/** The token that may do all, and is not used by random requests: it has its own quota of exports. */
+const ownToken = 3;
+
+/** Sends a request that no other one accompanies. */
+async function sendAlone(
+  { tenants, servers, tokens }: Scenario,
+  index: number,
+  name: OperationName,
+  input: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const caller = { token: ownToken, mayReadSensitive: true };
+  const request = { name, input, key: undefined, isGranted: true, caller };
+  const server = servers[index] as TestServer;
+  const answer = await send(server.origin, tokens[index]?.[ownToken], request);
+  tenants[index] = await explain(tenants[index] as ModelTenant, [answer], server);
 }
 
 /**
@@ -65,18 +78,14 @@ function createOwnRequest(name: OperationName, input: Readonly<Record<string, un
  * @returns the number of requests
  * @throws Error if a page differs from the model
  */
-export async function followCursors({ tenants, servers, tokens }: Scenario): Promise<number> {
+export async function followCursors(scenario: Scenario): Promise<number> {
   let requests = 0;
-  for (const [index, before] of tenants.entries()) {
-    const server = servers[index] as TestServer;
-    const unfollowed = before.cursors.slice(-3);
-    let tenant = before;
+  for (const [index, { cursors }] of scenario.tenants.entries()) {
+    const unfollowed = cursors.slice(-3);
     for (let from = unfollowed.pop(); from !== undefined; from = unfollowed.pop()) {
-      const input = { ...from.filter, limit: 3, lastEvaluatedKey: from.cursor };
-      const request = createOwnRequest(from.name, input);
-      const count = tenant.cursors.length;
-      tenant = await explain(tenant, [await send(server.origin, tokens[index]?.[0], request)], server);
-      unfollowed.push(...tenant.cursors.slice(count));
+      const count = scenario.tenants[index]?.cursors.length;
+      await sendAlone(scenario, index, from.name, { ...from.filter, limit: 3, lastEvaluatedKey: from.cursor });
+      unfollowed.push(...(scenario.tenants[index]?.cursors.slice(count) ?? []));
       requests += 1;
     }
   }

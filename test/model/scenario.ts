@@ -1,10 +1,10 @@
 import type { Row } from "../../src/store/tables.ts";
 import { fieldIds, personFieldIds } from "../support/data/seed-factory.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
-import { createModelSubmission } from "./model.ts";
+import { createModelSubmission } from "./submissions.ts";
 import type { ModelTenant } from "./tenant.ts";
 
-/** Two tenants with three tokens each, and the processes that serve them. */
+/** Two tenants with four tokens each, and the processes that serve them. */
 export interface Scenario {
   readonly servers: readonly TestServer[];
   readonly tokens: readonly (readonly string[])[];
@@ -41,6 +41,7 @@ export async function createScenario(server: TestServer, origins: readonly strin
       "exports:write",
     ]),
     await each.token([...reads, "feedback:read"]),
+    await each.token(),
   ]);
   return { servers, tenants, origins, tokens: await Promise.all(tokens) };
 }

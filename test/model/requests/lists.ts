@@ -1,0 +1,48 @@
+import type { ListName } from "../lists.ts";
+import type { ModelOperation } from "../model.ts";
+import type { Fixed, ModelCursor, ModelTenant } from "../tenant.ts";
+import type { Call, RequestInput } from "./call.ts";
+
+/** Creates a request for a first page, or for the page after one that a client of either tenant has. */
+export function createListRequest(
+  call: Call & { readonly name: ListName },
+  submissionId: string,
+  own: ModelTenant,
+  { fixed, cursors }: ModelTenant,
+): { readonly name: ModelOperation; readonly input: RequestInput } {
+  const { name, target, page } = call;
+  const filter = createListFilter(call, submissionId, own.fixed, fixed);
+  const follow = ({ name, filter, cursor }: ModelCursor) => {
+    return { name: name as ListName, input: { ...filter, limit: 1 + (target % 3), lastEvaluatedKey: cursor } };
+  };
+  const latest = cursors.at(-1 - target);
+  const ownLatest = cursors.findLast((each) => each.name === name);
+  if (page === "next" && ownLatest) return follow(ownLatest);
+  if (page === "nextOfAny" && latest) return follow(latest);
+  const cursorOfOther = page === "ofOther" && latest ? { lastEvaluatedKey: latest.cursor } : {};
+  return { name, input: { ...filter, limit: page === "all" ? 100 : 1, ...cursorOfOther } };
+}
+
+function createListFilter(
+  { name, choice, target }: Call & { readonly name: ListName },
+  submissionId: string,
+  { roundIds }: Fixed,
+  { programId }: Fixed,
+): RequestInput {
+  const ofSubmission = choice % 2 ? { submissionId } : {};
+  switch (name) {
+    case "list_submissions": {
+      const roundId = roundIds[choice % roundIds.length];
+      return { ...(choice % 2 ? { roundId } : {}), ...(choice > 3 ? { state: "IN_REVIEW" } : {}) };
+    }
+    case "list_assignments":
+      return { ...ofSubmission, ...(choice > 3 ? { status: "incomplete" } : {}), includeInactive: target > 1 };
+    case "list_released_feedback":
+      return ofSubmission;
+    case "list_tracks":
+      return { programId };
+    case "list_persons":
+    case "list_programs":
+      return {};
+  }
+}
