@@ -1,12 +1,14 @@
 import { limits } from "../contract/access/limits.ts";
+import { shouldHideContacts } from "../contract/access/privacy.ts";
+import { type Scope, sensitiveScope } from "../contract/access/scopes.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
 import type { ExportJob } from "../contract/exports.ts";
 import type { Input } from "../contract/index.ts";
 import { SubmissionState } from "../contract/submissions.ts";
-import type { Handler } from "../store/handler-context.ts";
+import type { Handler, ReadContext } from "../store/handler-context.ts";
 import type { Row } from "../store/tables.ts";
 import { getOrThrow } from "./guards.ts";
-import { requirePersonFields } from "./persons/includes.ts";
+import { areStandardFields, requirePersonFields } from "./persons/includes.ts";
 
 export const create_export: Handler<"create_export"> = async (context, input) => {
   const { store, caller, newId } = context;
@@ -46,10 +48,32 @@ export const get_export: Handler<"get_export"> = async (context, { exportId }) =
   const expiresAtMs = Date.parse(row.completedAt) + limits.exportRetentionSeconds * 1000;
   const nowMs = Date.parse(context.now);
   if (nowMs >= expiresAtMs) return { ...toExportJob(row), errorCode: "expired" };
+  const missing = await findMissingFileScope(context, row);
+  if (missing) return withholdLink(toExportJob(row), missing);
   const expiresAt = new Date(Math.min(nowMs + limits.exportLinkSeconds * 1000, expiresAtMs)).toISOString();
   const downloadUrl = await context.links.export(context.caller.businessId, exportId, expiresAt);
   return { ...toExportJob(row), downloadUrl, downloadExpiresAt: expiresAt };
 };
+
+/**
+ * Returns a scope that the caller lacks to see all that the file shows. The file was written with the scopes of the
+ * token that asked for it, and another token may have fewer.
+ */
+async function findMissingFileScope(context: ReadContext, row: Row<"exports">): Promise<Scope | undefined> {
+  const lacks = (scope: Scope) => !context.caller.scopes.has(scope);
+  if (row.persons && lacks("persons:read")) return "persons:read";
+  const showsSensitive = row.privacy !== "redact" && row.scopes.includes(sensitiveScope);
+  if (!showsSensitive || !lacks(sensitiveScope)) return undefined;
+  // Over REST everyone sees an application's personal answers, agents only with the scope.
+  if (shouldHideContacts(context.privacy)) return sensitiveScope;
+  const isStandard = row.persons ? await areStandardFields(context.store, row.persons.fieldIds) : true;
+  return isStandard ? undefined : sensitiveScope;
+}
+
+function withholdLink(job: ExportJob, scope: Scope): ExportJob {
+  const withheld = `The file shows data that your token may not see, so you get no link to it: ${scope} is missing. Start an export of your own.`;
+  return { ...job, warnings: [...(job.warnings ?? []), withheld] };
+}
 
 /** @throws Problem `validation_failed` */
 function checkFilters({ submittedFrom, submittedTo }: Input<"create_export">): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
+import { type Scope, scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { clients, readConfirmation, readError } from "../support/clients/clients.ts";
 import { send } from "../support/clients/raw-http.ts";
 import { openMemoryServer, runDueExports, runExport } from "../support/data/exports.ts";
@@ -99,6 +99,53 @@ describe.each(["pseudonymize", "redact"])("an export that an agent creates where
     const { downloadUrl, warnings } = await system.get_export({ exportId });
     expect(warnings).toBeUndefined();
     expect((await send(downloadUrl, {})).body.applicants).toMatchObject([{ email: secret.email }]);
+  });
+});
+
+describe("a token gets no link to the file of another token that may see more", () => {
+  const without = (...left: readonly Scope[]) => scopes.filter((scope) => !left.includes(scope));
+
+  test.each([
+    ["REST", "off"],
+    ["MCP", "off"],
+    ["MCP", "pseudonymize"],
+  ] as const)("over %s where agents see people as %s", async (surface, privacy) => {
+    const server = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
+    const programId = await programOf(server);
+    const { exportId } = await (await server.as(surface)).create_export({ programId, persons });
+    await runDueExports(server);
+    for (const missing of [sensitiveScope, "persons:read"] as const) {
+      const seen = await (await server.as(surface, without(missing))).get_export({ exportId });
+      expect(seen).toMatchObject({ status: "completed", downloadUrl: null, downloadExpiresAt: null });
+      expect(seen.warnings).toEqual([expect.stringContaining(`${missing} is missing`)]);
+    }
+    const { downloadUrl } = await (await server.as(surface)).get_export({ exportId });
+    expect((await send(downloadUrl, {})).text).toContain(secret.health);
+  });
+
+  test("but to one that shows no more than it may see", async () => {
+    const server = await openMemoryServer();
+    const programId = await programOf(server);
+    const reader = await server.as("REST", ["exports:read", "persons:read"]);
+    for (const fieldIds of [undefined, [], [personFieldIds.standard]]) {
+      const { exportId } = await (await server.as("REST")).create_export({
+        programId,
+        ...(fieldIds ? { persons: { fieldIds } } : {}),
+      });
+      await runDueExports(server);
+      const { downloadUrl, warnings } = await reader.get_export({ exportId });
+      expect([(await send(downloadUrl, {})).status, warnings]).toEqual([200, undefined]);
+    }
+  });
+
+  test("an agent without sensitive data gets none to the personal answers of an application", async () => {
+    const server = await openMemoryServer({ PROGRAMME_PRIVACY: "pseudonymize" });
+    const programId = await programOf(server);
+    const { exportId } = await (await server.as("MCP")).create_export({ programId });
+    await runDueExports(server);
+    const seen = await (await server.as("MCP", without(sensitiveScope))).get_export({ exportId });
+    expect(seen).toMatchObject({ status: "completed", downloadUrl: null });
+    expect((await (await server.as("MCP")).get_export({ exportId })).downloadUrl).toEqual(expect.any(String));
   });
 });
 

@@ -1,7 +1,7 @@
 import { limits } from "../../contract/access/limits.ts";
 import { sensitiveScope } from "../../contract/access/scopes.ts";
 import { validationProblem } from "../../contract/errors.ts";
-import type { Person, PersonExpansion } from "../../contract/persons.ts";
+import type { Person, PersonExpansion, PersonSchema } from "../../contract/persons.ts";
 import { isActive } from "../../domain/persons.ts";
 import { createFieldSuggester } from "../../domain/unknown-fields.ts";
 import type { ReadContext } from "../../store/handler-context.ts";
@@ -27,13 +27,23 @@ export async function requirePersonFields(
   getPath: (index: number) => string,
 ): Promise<void> {
   const schema = await loadActivePersonSchema(store);
-  const sensitivity = new Map(schema?.fields.map((field) => [field.fieldId, field.sensitivity]));
+  const known = new Set(schema?.fields.map(({ fieldId }) => fieldId));
   const suggest = createFieldSuggester(schema?.fields ?? []);
   const issues = fieldIds.flatMap((fieldId, index) =>
-    sensitivity.has(fieldId) ? [] : { path: getPath(index), code: "unrecognized_keys", message: suggest(fieldId) },
+    known.has(fieldId) ? [] : { path: getPath(index), code: "unrecognized_keys", message: suggest(fieldId) },
   );
   if (issues.length > 0) throw validationProblem(...issues);
-  if (fieldIds.some((fieldId) => sensitivity.get(fieldId) !== "standard")) requireScopes(sensitiveScope);
+  if (!areStandard(schema, fieldIds)) requireScopes(sensitiveScope);
+}
+
+/** Returns whether all of these person fields are `standard`. A field that the schema no longer has is not. */
+export async function areStandardFields(store: Reader, fieldIds: readonly string[]): Promise<boolean> {
+  return areStandard(await loadActivePersonSchema(store), fieldIds);
+}
+
+function areStandard(schema: PersonSchema | undefined, fieldIds: readonly string[]): boolean {
+  const standard = new Set(schema?.fields.flatMap((field) => (field.sensitivity === "standard" ? field.fieldId : [])));
+  return fieldIds.every((fieldId) => standard.has(fieldId));
 }
 
 /**
