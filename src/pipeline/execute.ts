@@ -8,7 +8,7 @@ import { type Failure, toFailure, toProblem } from "./failure.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { type Admission, type Admitted, type CallHead, createAdmissionControl } from "./steps/admission.ts";
 import { createAnswer } from "./steps/answer.ts";
-import { authenticateMcp } from "./steps/authenticate.ts";
+import { authenticateMcp, confineToCurrentScopes } from "./steps/authenticate.ts";
 import { prepareCall } from "./steps/prepare.ts";
 import { runReadHandler } from "./steps/run-handler.ts";
 import { runWorkflow } from "./steps/run-workflow.ts";
@@ -59,7 +59,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     const admitted = await limit(call);
     if ("ok" in admitted) return admitted;
     try {
-      const prepared = await prepareCall(call, admitted, clock);
+      const prepared = await prepareCall(call, await renew(call, admitted), clock);
       const { outcome, answer } = await schedule(prepared, async () => {
         const outcome = await chooseRunner(prepared)(deps, prepared);
         return { outcome, answer: await createAnswer(store, prepared, outcome, admitted.rate) };
@@ -87,6 +87,12 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     const { params } = call.parts;
     const admission = call.admission ?? (await admissions.admit(call, params));
     return admission.ok ? admission.use(params) : admission;
+  }
+
+  /** A person may take minutes to answer a question. In this time, the caller of the waiting call may lose rights. */
+  async function renew({ confirmed }: Call, admitted: Admitted): Promise<Admitted> {
+    if (!confirmed) return admitted;
+    return { ...admitted, caller: await confineToCurrentScopes(store, admitted.caller, clock.now()) };
   }
 
   async function refuse(call: Call, { caller, rate }: Admitted, error: unknown): Promise<Failure> {

@@ -1,6 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Scope } from "../../src/contract/access/scopes.ts";
+import { openAs } from "../identity/browser-session.ts";
 import { openSession } from "../replicas/raw-session.ts";
-import { clients, readConfirmation } from "../support/clients/clients.ts";
+import { clients, readConfirmation, readError } from "../support/clients/clients.ts";
 import { openGateway, postMcp } from "../support/servers/gateway.ts";
 import { openTestServer } from "../support/servers/test-server.ts";
 
@@ -19,6 +21,7 @@ async function openCountingServer() {
     token,
     submissionId,
     args: { submissionId, reason: "Out of scope", version },
+    update: (scopes: Scope[]) => server.app.tokens.update(tokenId, { scopes }),
     revoke: () => server.app.store.revokeToken(tokenId, server.clock.now().toISOString()),
     /** Counts from now on. */
     startCount: () => lookUp.mockClear(),
@@ -103,6 +106,44 @@ test("a token that is revoked while a person is asked cannot confirm the call", 
   await revoke();
   expect(await session.answer(questionId, confirmed)).toBe(401);
   expect(await session.listTools()).toBe(401);
+  expect(await getState()).toBe("IN_REVIEW");
+  expect(await server.outbox()).toEqual([]);
+});
+
+test.each([
+  "eliminate_submission",
+  "run_batch",
+])("%s is refused if its token loses the scope while a person is asked", async (tool) => {
+  const { server, token, args, update, getState } = await openCountingServer();
+  const session = await openSession(server.origin, token);
+  const batch = { calls: [{ tool: "eliminate_submission", arguments: args }] };
+  const { questionId, result } = await session.callAsked(tool, tool === "run_batch" ? batch : args);
+  await update(["submissions:read"]);
+  expect(await session.answer(questionId, confirmed)).toBe(202);
+  expect(JSON.stringify(await result)).toContain("insufficient_scope");
+  expect(await getState()).toBe("IN_REVIEW");
+  expect(await server.outbox()).toEqual([]);
+});
+
+test.each([
+  ["is revoked", "invalid_token"],
+  ["loses the scope", "insufficient_scope"],
+])("a call that waits for a decision on a page is refused if its token %s", async (how, code) => {
+  const { server, token, args, update, revoke, getState } = await openCountingServer();
+  const person = await openAs(server);
+  const agent = await (clients["2026-07-28 over HTTP"] as (typeof clients)[string])(server, token);
+  let deciding: Promise<unknown> | undefined;
+  const decide = async (url: string) => {
+    await (how === "is revoked" ? revoke() : update(["submissions:read"]));
+    await person.submit(new URL(url).pathname, { decision: "approve" });
+  };
+  const onprogress = ({ message = "" }: { message?: string | undefined }) => {
+    const url = /https?:\/\/\S+/.exec(message)?.[0];
+    if (url) deciding ??= decide(url);
+  };
+  const refused = await agent.call("eliminate_submission", { ...args, wait: true }, { onprogress });
+  await deciding;
+  expect(readError(refused).code).toBe(code);
   expect(await getState()).toBe("IN_REVIEW");
   expect(await server.outbox()).toEqual([]);
 });

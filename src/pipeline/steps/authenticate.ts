@@ -8,6 +8,7 @@ import { equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts"
 import { isLoopback } from "../../lib/http/loopback.ts";
 import type { Caller } from "../../store/handler-context.ts";
 import type { Store } from "../../store/port.ts";
+import { confineScopes } from "./authorize.ts";
 
 /**
  * Returns the caller of a bearer token (specification 5). Reads the store every time, so a revocation applies from the
@@ -107,6 +108,16 @@ export async function loadCurrentScopes(
   if (user?.businessId !== businessId || user.disabledAt !== null) return undefined;
   if (app?.expiresAt && app.expiresAt <= now.toISOString()) return undefined;
   return app ? restrictScopes(app.scopes, getUserScopes(user)) : getUserScopes(user);
+}
+
+/**
+ * Confines a caller to the scopes that its token, connected app or person still has.
+ * @throws Problem `invalid_token` if it may do nothing any more
+ */
+export async function confineToCurrentScopes(store: Store, caller: Caller, now: Date): Promise<Caller> {
+  const current = await loadCurrentScopes(store, caller, now);
+  if (!current) throw problem("invalid_token");
+  return confineScopes(caller, current);
 }
 
 /** Returns whether a token is neither revoked nor expired. */
