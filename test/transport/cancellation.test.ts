@@ -44,7 +44,8 @@ async function openSession(server: TestServer, token: string) {
   headers["mcp-session-id"] = opened.headers.get("mcp-session-id") ?? "";
   headers["mcp-protocol-version"] = "2025-11-25";
   await post({ method: "notifications/initialized" });
-  return post;
+  const end = () => fetch(`${server.origin}/mcp`, { method: "DELETE", headers, signal: leaving.signal });
+  return { post, end };
 }
 
 /** Reads the messages of an answer. `ended` resolves when the server ends it. */
@@ -82,7 +83,7 @@ describe("a call in a session over HTTP that waits for its human", () => {
 
   test("ends its answer when it is cancelled, without a response, and is not made", async () => {
     const { server, submissions, token } = await openSetup({ PROGRAMME_CONFIRM: "ask" }, 1);
-    const post = await openSession(server, token);
+    const { post } = await openSession(server, token);
     const { messages, question, ended } = readMessages(await post(eliminate(1, submissions[0] ?? {})));
     await question;
     const asked = messages.find(({ method }) => method === "elicitation/create");
@@ -96,9 +97,30 @@ describe("a call in a session over HTTP that waits for its human", () => {
     expect(await server.outbox()).toEqual([]);
   });
 
+  test("ends its answer when its session ends, and is not made; a call in another session goes on", async () => {
+    const { server, submissions, token } = await openSetup({ PROGRAMME_CONFIRM: "ask" }, 2);
+    const [ending, staying] = await Promise.all([openSession(server, token), openSession(server, token)]);
+    const [first, second] = [
+      readMessages(await ending.post(eliminate(1, submissions[0] ?? {}))),
+      readMessages(await staying.post(eliminate(1, submissions[1] ?? {}))),
+    ];
+    await Promise.all([first.question, second.question]);
+    expect((await ending.end()).status).toBe(200);
+    await first.ended;
+    expect(first.messages.map(({ method }) => method)).toEqual(["elicitation/create"]);
+    const yes = { action: "accept", content: { confirm: true } };
+    const answer = ({ messages }: typeof first) => ({ id: messages[0]?.id, result: yes });
+    expect((await ending.post(answer(first))).status).toBe(404);
+    expect((await staying.post(answer(second))).status).toBe(202);
+    await second.ended;
+    const reader = server.app.store.reader(server.businessId);
+    const rows = submissions.map(({ submissionId }) => reader.get("submissions", submissionId));
+    expect((await Promise.all(rows)).map((row) => row?.state)).toEqual(["SUBMITTED", "ELIMINATED"]);
+  });
+
   test("leaves the other requests of a batch their responses when it is cancelled", async () => {
     const { server, submissions, token } = await openSetup({ PROGRAMME_CONFIRM: "ask" }, 1);
-    const post = await openSession(server, token);
+    const { post } = await openSession(server, token);
     const answer = await post(eliminate(1, submissions[0] ?? {}), { id: 2, method: "ping" }, cancel(1));
     const { messages, ended } = readMessages(answer);
     await ended;

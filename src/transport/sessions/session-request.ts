@@ -97,6 +97,11 @@ export class SessionRequest implements Transport {
     await this.#inner.send(this.#replaceId(message), relatedRequestId === undefined ? {} : { relatedRequestId });
   }
 
+  /** The session whose client owes this request an answer. */
+  get askedSession(): SessionTerms | undefined {
+    return this.#questionIds.size > 0 ? this.#terms : undefined;
+  }
+
   close(): Promise<void> {
     return this.#inner.close();
   }
