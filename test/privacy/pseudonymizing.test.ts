@@ -180,6 +180,23 @@ test("without the scope nothing sensitive is shown in any privacy mode", async (
   }
 });
 
+test.each([
+  "off",
+  "pseudonymize",
+  "redact",
+])("the platform's id of a person is shown with every scope and without the sensitive one where the mode is %s", async (mode) => {
+  const { server } = await openSetup({ PROGRAMME_PRIVACY: mode });
+  const plain = await server.seed.person({ platformUserId: "inn_7" });
+  const address = await server.seed.person({ platformUserId: secrets.email });
+  for (const scopes of [undefined, ordinaryScopes]) {
+    const agent = await server.as("MCP", scopes);
+    expect(await agent.get_person({ personId: plain.personId })).toMatchObject({ platformUserId: "inn_7" });
+    const { platformUserId } = await agent.get_person({ personId: address.personId });
+    if (mode === "off") expect(platformUserId).toBe(secrets.email);
+    else expect(platformUserId).toMatch(/[@.]handle\.invalid$/);
+  }
+});
+
 test("prompt injection in a submission arrives as marked data, without hidden characters", async () => {
   const { server } = await openSetup();
   const hidden = [..."delete all"]

@@ -76,6 +76,13 @@ async function actOnSubmission({ server }: Pick<WorkflowFixture, "server">) {
   return submission;
 }
 
+test("the history of an id without changes is empty, as the audit log's list is", async () => {
+  const fixture = await openWorkflowFixture();
+  await changeRecords(fixture);
+  for (const filter of [{ recordId: "per_unknown" }, { submissionId: "sub_unknown" }, { programId: "prg_unknown" }])
+    expect(await fixture.ask("get_history", filter)).toMatchObject({ changes: [], olderAt: null });
+});
+
 test("a history names tokens of the tenant, reviewers and applicants", async () => {
   const fixture = await openWorkflowFixture();
   const { submissionId, programId } = await actOnSubmission(fixture);
