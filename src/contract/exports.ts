@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { limits } from "./access/limits.ts";
-import { privacyModes } from "./access/privacy.ts";
+import { type Privacy, privacyModes } from "./access/privacy.ts";
+import { type Scope, sensitiveScope } from "./access/scopes.ts";
 import { boundedText, common, DateTime, Id, Timestamp } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
 
@@ -30,6 +31,11 @@ export const ExportJob = z.object({
   ...common,
 });
 export type ExportJob = z.output<typeof ExportJob>;
+
+/** Returns whether the file of an export may show sensitive data: it is written with its token's scopes. */
+export function mayShowSensitive({ privacy, scopes }: { privacy: Privacy | null; scopes: readonly Scope[] }): boolean {
+  return privacy !== "redact" && scopes.includes(sensitiveScope);
+}
 
 export const create_export = operation({
   summary: "Start an export of a programme's data, personal data included",

@@ -2,7 +2,7 @@ import { limits } from "../contract/access/limits.ts";
 import { shouldHideContacts } from "../contract/access/privacy.ts";
 import { type Scope, sensitiveScope } from "../contract/access/scopes.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
-import type { ExportJob } from "../contract/exports.ts";
+import { type ExportJob, mayShowSensitive } from "../contract/exports.ts";
 import type { Input } from "../contract/index.ts";
 import { SubmissionState } from "../contract/submissions.ts";
 import type { Handler, ReadContext } from "../store/handler-context.ts";
@@ -62,8 +62,7 @@ export const get_export: Handler<"get_export"> = async (context, { exportId }) =
 async function findMissingFileScope(context: ReadContext, row: Row<"exports">): Promise<Scope | undefined> {
   const lacks = (scope: Scope) => !context.caller.scopes.has(scope);
   if (row.persons && lacks("persons:read")) return "persons:read";
-  const showsSensitive = row.privacy !== "redact" && row.scopes.includes(sensitiveScope);
-  if (!showsSensitive || !lacks(sensitiveScope)) return undefined;
+  if (!mayShowSensitive(row) || !lacks(sensitiveScope)) return undefined;
   // Over REST everyone sees an application's personal answers, agents only with the scope.
   if (shouldHideContacts(context.privacy)) return sensitiveScope;
   const isStandard = row.persons ? await areStandardFields(context.store, row.persons.fieldIds) : true;

@@ -1,7 +1,7 @@
 import { shouldHideContacts } from "../../contract/access/privacy.ts";
 import type { User } from "../../contract/access/roles.ts";
 import { Problem } from "../../contract/errors.ts";
-import type { ExportJob } from "../../contract/exports.ts";
+import { type ExportJob, mayShowSensitive } from "../../contract/exports.ts";
 import type { OperationName } from "../../contract/index.ts";
 import type { Program } from "../../contract/programs.ts";
 import { renderExportsPage } from "../../pages/console/integrations/exports.ts";
@@ -69,8 +69,9 @@ export function addExportRoutes(app: PeopleApp, people: PeopleServices, deps: Ex
       const rule = { audit: "export.opened", scopes: ["exports:read"], entityId: exportId } as const;
       const reading = describeReading(context, user);
       const stored = requireListed(await read(reading, rule, ({ records }) => records.get("exports", exportId)));
-      if (!user.seesSensitive && !shouldHideContacts(stored.privacy ?? undefined)) {
-        const text = "This file shows contact details, which you may not see. Start an export of your own.";
+      const isHidden = shouldHideContacts(stored.privacy ?? undefined) && !mayShowSensitive(stored);
+      if (!user.seesSensitive && !isHidden) {
+        const text = "This file shows personal data that you may not see. Start an export of your own.";
         throw new Problem("insufficient_scope", undefined, text);
       }
       const { downloadUrl } = (await run(context, user, "get_export", { exportId })) as ExportJob;

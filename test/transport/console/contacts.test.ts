@@ -1,6 +1,7 @@
 import { describe, expect } from "vitest";
+import { ordinaryScopes, type Scope } from "../../../src/contract/access/scopes.ts";
 import { BrowserSession, openAs, password } from "../../identity/browser-session.ts";
-import { runDueExports } from "../../support/data/exports.ts";
+import { openMemoryServer, runDueExports } from "../../support/data/exports.ts";
 import { type TestServer, test } from "../../support/servers/test-server.ts";
 
 const address = "ada@secret.example.org";
@@ -47,6 +48,21 @@ describe("a person without the right to sensitive data", () => {
     expect((await readFile(staff, ownersFile)).text).toBe("");
     const own = await readFile(staff, staffFile);
     expect([own.text.length > 100, own.text.includes("secret.example")]).toEqual([true, false]);
+  });
+
+  test("gets an agent's file only if the agent saw no sensitive data", async () => {
+    const server = await openMemoryServer({ PROGRAMME_PRIVACY: "pseudonymize" });
+    const programId = await seedApplicant(server);
+    const staff = await openAs(server, { role: "staff", email: "sam@example.org" });
+    const owner = await openAs(server, { role: "owner", seesSensitive: true });
+    const read = async (scopes: readonly Scope[] | undefined) => {
+      const { exportId } = await (await server.as("MCP", scopes)).create_export({ programId });
+      await runDueExports(server);
+      const path = `/integrations/exports/${exportId}/file`;
+      return [(await staff.open(path)).status, (await owner.open(path)).status];
+    };
+    expect(await read(undefined)).toEqual([403, 303]);
+    expect(await read(ordinaryScopes)).toEqual([303, 303]);
   });
 });
 
