@@ -88,7 +88,7 @@ Each process keeps some state to itself:
 
 | state | for how long | consequence |
 | --- | --- | --- |
-| leased permits: a tenth of a token's rate, and the next tenth before its end | 20 seconds | no window ever has too many requests; if a process is killed, what it leased counts as used for up to 80 seconds |
+| leased permits: a tenth of a token's rate, and the next tenth before its end | 20 seconds | no window ever has too many requests; a process that stops returns what it did not use; if it is killed, what it leased counts as used for up to 80 seconds |
 | requests that are not yet in the audit log | 0.4 seconds | a killed process loses them; changes are recorded in their own transaction |
 | the position of the change feed | 0.4 seconds | clients learn of other processes' changes that much later |
 | tokens by their hash, on SQLite only | until the next commit of any process | none: a revocation takes effect at once |

@@ -110,7 +110,10 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     describe: (caller) => describeToken(store, limiter, caller),
     recordCall: (audited, status) => accessLog.record(createAccessEntry(audited, status)),
     flush: () => accessLog.flush(),
-    close: () => accessLog.close(),
+    async close() {
+      await limiter.close().catch((error: unknown) => log.warn({ err: error }, "Unused rate permits are not returned"));
+      await accessLog.close();
+    },
   };
 }
 

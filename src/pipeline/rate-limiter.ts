@@ -21,6 +21,8 @@ export interface RateLimiter {
   consume(tokenId: string): Promise<Rate>;
   /** Returns the state of the token's rate, without using a permit. */
   peek(tokenId: string): Promise<Rate>;
+  /** Gives the permits that are not used back, for other processes. */
+  close(): Promise<void>;
 }
 
 const windowMs = 60_000;
@@ -46,7 +48,7 @@ interface Holding {
  */
 export function createRateLimiter(store: Store, clock: Clock, limit: number): RateLimiter {
   const holdings = new LRUCache<string, Holding>({ max: maxLimitedTokens });
-  const { leaseOnce, leaseEarly } = createLeaser(store, clock, limit);
+  const { leaseOnce, leaseEarly, release } = createLeaser(store, clock, limit);
 
   function getHolding(tokenId: string): Holding {
     let holding = holdings.get(tokenId);
@@ -100,26 +102,29 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
     return createRate(remaining + (current?.granted ?? 0) - usedAtMs.length);
   }
 
-  return { consume, peek };
+  async function close(): Promise<void> {
+    const nowMs = clock.now().getTime();
+    for (const [tokenId, holding] of holdings.entries()) {
+      if (holding.lease && holding.lease.expiresAtMs > nowMs) await release(tokenId, holding);
+    }
+    holdings.clear();
+  }
+
+  return { consume, peek, close };
 }
 
 /** Returns functions that take leases for the holdings of tokens, one at a time for each. */
 function createLeaser(store: Store, clock: Clock, limit: number) {
   const chunk = Math.min(maxChunk, Math.max(1, Math.ceil(limit / 10)));
 
-  function requestLease(tokenId: string, settle: readonly EndedLease[]): Promise<PermitGrant> {
+  function requestLease(tokenId: string, settle: readonly EndedLease[], permits = chunk): Promise<PermitGrant> {
     const nowMs = clock.now().getTime();
-    return store.leasePermits({ tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle });
+    return store.leasePermits({ tokenId, limit, windowMs, chunk: permits, leaseMs, nowMs, settle });
   }
 
   /** Ends the lease of a token, and takes the next one. */
   async function lease(tokenId: string, holding: Holding): Promise<void> {
-    const { lease: current, usedAtMs, replaced } = holding;
-    const ended = current && { leaseId: current.leaseId, usedAtMs };
-    const grant = await requestLease(
-      tokenId,
-      [replaced, ended].filter((each) => each !== undefined),
-    );
+    const grant = await requestLease(tokenId, listEndedLeases(holding));
     holding.lease = grant.lease;
     holding.usedAtMs = [];
     holding.replaced = undefined;
@@ -139,6 +144,12 @@ function createLeaser(store: Store, clock: Clock, limit: number) {
     holding.remaining = grant.remaining + current.granted - usedAtMs.length;
   }
 
+  /** Ends the lease of a token without another. */
+  async function release(tokenId: string, holding: Holding): Promise<void> {
+    await holding.leasing?.catch(() => undefined);
+    await requestLease(tokenId, listEndedLeases(holding), 0);
+  }
+
   function leaseOnce(tokenId: string, holding: Holding, take = lease): Promise<void> {
     holding.leasing ??= take(tokenId, holding).finally(() => {
       holding.leasing = undefined;
@@ -154,7 +165,12 @@ function createLeaser(store: Store, clock: Clock, limit: number) {
     leaseOnce(tokenId, holding, () => leaseAhead(tokenId, holding, current)).catch(() => undefined);
   }
 
-  return { leaseOnce, leaseEarly };
+  return { leaseOnce, leaseEarly, release };
+}
+
+function listEndedLeases({ lease: current, usedAtMs, replaced }: Holding): EndedLease[] {
+  const ended = current && { leaseId: current.leaseId, usedAtMs };
+  return [replaced, ended].filter((each) => each !== undefined);
 }
 
 /** Returns 0 for a holding that is not blocked. A block beyond the window means that the clock was set back. */

@@ -224,6 +224,23 @@ describe("the sliding window", () => {
     await store.close();
   });
 
+  plain("counts of a process that has stopped only what it used", async () => {
+    const store = await openStore({ database: ":memory:" });
+    const clock = new TestClock();
+    const startAndStop = async () => {
+      const limiter = createRateLimiter(store, clock, smallLimit);
+      const rate = await limiter.consume("tok_1").catch((error: RateLimited) => error.rate);
+      await limiter.close();
+      clock.advance(1);
+      return rate.remaining;
+    };
+    const remaining: number[] = [];
+    for (let process = 0; process < smallLimit; process++) remaining.push(await startAndStop());
+    expect(remaining).toEqual(Array.from({ length: smallLimit }, (_, used) => smallLimit - 1 - used));
+    await expect(createRateLimiter(store, clock, smallLimit).consume("tok_1")).rejects.toThrow(RateLimited);
+    await store.close();
+  });
+
   plain("does not hand permits out twice to requests that come at once", async () => {
     const store = await openStore({ database: ":memory:" });
     const limiter = createRateLimiter(store, new TestClock(), smallLimit);
