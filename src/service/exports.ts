@@ -8,7 +8,7 @@ import { SubmissionState } from "../contract/submissions.ts";
 import type { Handler, ReadContext } from "../store/handler-context.ts";
 import type { Row } from "../store/tables.ts";
 import { getOrThrow } from "./guards.ts";
-import { areStandardFields, requirePersonFields } from "./persons/includes.ts";
+import { hasOnlyStandardFields, requirePersonFields } from "./persons/includes.ts";
 
 export const create_export: Handler<"create_export"> = async (context, input) => {
   const { store, caller, newId } = context;
@@ -65,7 +65,7 @@ async function findMissingFileScope(context: ReadContext, row: Row<"exports">): 
   if (!mayShowSensitive(row) || !lacks(sensitiveScope)) return undefined;
   // Over REST everyone sees an application's personal answers, agents only with the scope.
   if (shouldHideContacts(context.privacy)) return sensitiveScope;
-  const isStandard = row.persons ? await areStandardFields(context.store, row.persons.fieldIds) : true;
+  const isStandard = row.persons ? await hasOnlyStandardFields(context.store, row.persons.fieldIds) : true;
   return isStandard ? undefined : sensitiveScope;
 }
 

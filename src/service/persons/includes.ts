@@ -37,7 +37,7 @@ export async function requirePersonFields(
 }
 
 /** Returns whether all of these person fields are `standard`. A field that the schema no longer has is not. */
-export async function areStandardFields(store: Reader, fieldIds: readonly string[]): Promise<boolean> {
+export async function hasOnlyStandardFields(store: Reader, fieldIds: readonly string[]): Promise<boolean> {
   return areStandard(await loadActivePersonSchema(store), fieldIds);
 }
 

@@ -71,16 +71,8 @@ export function createSessions(options: SessionOptions): Sessions {
   async function sweep(): Promise<void> {
     await streams.sweep();
     // Another process may have ended the session.
-    await endAsked(async (terms) => (await registry.find(terms))?.ended === true);
+    await endAsked(running.values(), async (terms) => (await registry.find(terms))?.ended === true);
     await registry.sweep();
-  }
-
-  /** Ends the requests that wait for an answer in a session that has ended: none can arrive any more. */
-  async function endAsked(hasEnded: (terms: SessionTerms) => boolean | Promise<boolean>): Promise<void> {
-    for (const request of new Set(running.values())) {
-      const terms = request.askedSession;
-      if (terms && (await hasEnded(terms))) await request.close();
-    }
   }
 
   async function find(sessionId: string, callerId: string): Promise<SessionTerms | undefined> {
@@ -100,7 +92,7 @@ export function createSessions(options: SessionOptions): Sessions {
     if (answer.status !== 200) return answer;
     await registry.end(terms);
     streams.end(terms);
-    await endAsked(({ sessionId }) => sessionId === terms.sessionId);
+    await endAsked(running.values(), ({ sessionId }) => sessionId === terms.sessionId);
     return answer;
   }
 
@@ -134,6 +126,17 @@ export function createSessions(options: SessionOptions): Sessions {
       await Promise.all([...new Set(running.values())].map((each) => each.close()));
     },
   };
+}
+
+/** Ends those requests that wait for an answer in a session that has ended: none can arrive any more. */
+async function endAsked(
+  running: Iterable<SessionRequest>,
+  hasEnded: (terms: SessionTerms) => boolean | Promise<boolean>,
+): Promise<void> {
+  for (const request of new Set(running)) {
+    const terms = request.askedSession;
+    if (terms && (await hasEnded(terms))) await request.close();
+  }
 }
 
 /** Stores what a session's client follows, for the process that sends it notifications. */
