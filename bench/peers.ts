@@ -10,6 +10,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../test/support/processes/free-port.ts";
 import { listCandidates, prepareBareServer, preparePeers, type Service } from "./peers/candidates.ts";
 import { type Calls, measure, stopAll } from "./peers/measure.ts";
 import { type Results, writePage } from "./peers/page.ts";
@@ -45,6 +46,7 @@ try {
 /** Starts the service that all candidates call, with demonstration data. */
 async function startService(): Promise<{ service: Service; stop: () => Promise<unknown> }> {
   const database = join(directory, "service.db");
+  const port = await freePort();
   const env = {
     PATH: process.env["PATH"],
     HOME: directory,
@@ -52,7 +54,7 @@ async function startService(): Promise<{ service: Service; stop: () => Promise<u
     PROGRAMME_DEMO: "true",
     PROGRAMME_REQUESTS_PER_MINUTE: "1000000",
   };
-  const child = spawn(process.execPath, [program, "http", "--port", "47800"], {
+  const child = spawn(process.execPath, [program, "http", "--port", String(port)], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -61,7 +63,7 @@ async function startService(): Promise<{ service: Service; stop: () => Promise<u
     if (token === undefined) continue;
     child.stdout.resume();
     const stop = async () => child.kill() && (await once(child, "close"));
-    return { service: { origin: "http://127.0.0.1:47800", token, database }, stop };
+    return { service: { origin: `http://127.0.0.1:${port}`, token, database }, stop };
   }
   throw new Error("The service has not started");
 }

@@ -122,7 +122,8 @@ async function seed(): Promise<ClientPlan[]> {
       token,
       records,
       revision: Math.floor(index / 2) % 2 === 0 ? "2025-11-25" : "2026-07-28",
-      via: isStdio ? { program, env: environment } : { origin: "http://127.0.0.1:47990" },
+      // The service has not started, and its origin is not known.
+      via: isStdio ? { program, env: environment } : { origin: "" },
       asks: Math.floor(index / 4) % 2 === 0,
     });
   }

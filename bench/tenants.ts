@@ -21,6 +21,7 @@ import { createApp } from "../src/app/app.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { startPostgres } from "../test/support/database/postgres-server.ts";
+import { freePort } from "../test/support/processes/free-port.ts";
 import { type EngineName, engineNames } from "./scale/fill.ts";
 import { quantile } from "./scale/measure.ts";
 import { createLightCalls, type LoadName, loadNames, type Organization, type Sent } from "./tenants/calls.ts";
@@ -120,7 +121,7 @@ async function seed(
 
 async function startServer(environment: Record<string, string>): Promise<{ child: ChildProcess; origin: string }> {
   const env = { PATH: process.env["PATH"], ...environment };
-  const child = spawn(process.execPath, [program, "http", "--port", "47900"], {
+  const child = spawn(process.execPath, [program, "http", "--port", String(await freePort())], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });

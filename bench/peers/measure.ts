@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Tool } from "@modelcontextprotocol/server";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { freePort } from "../../test/support/processes/free-port.ts";
 import { readCpuMs, readMemoryMiB } from "../process-usage.ts";
 import type { Candidate } from "./candidates.ts";
 import { connectHttp, connectStdio, type Revision, type RpcClient } from "./rpc.ts";
@@ -86,7 +87,7 @@ interface Subject {
 /** Measures all candidates in turn. A candidate that gives a wrong answer ends the run. */
 export async function measure(candidates: readonly Candidate[], bare: Startable, calls: Calls, token: string) {
   const subjects: Subject[] = [];
-  for (const [index, candidate] of candidates.entries()) subjects.push(await open(candidate, 47_810 + index, token));
+  for (const candidate of candidates) subjects.push(await open(candidate, await freePort(), token));
   const bareStartMs: number[] = [];
   const clientCpuMs: number[] = [];
   for (let turn = 0; turn < starts; turn += 1) {

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { freePort } from "../../test/support/processes/free-port.ts";
 import { readMemoryMiB } from "../process-usage.ts";
 
 /** The measurements of the service at one time. */
@@ -28,10 +29,10 @@ export interface SoakServer {
   stop(): Promise<void>;
 }
 
-const metrics = "127.0.0.1:47992";
-
 export async function startServer(program: string, env: Readonly<Record<string, string>>): Promise<SoakServer> {
-  const child = spawn(process.execPath, ["--trace-gc", program, "http", "--port", "47990", "--metrics", metrics], {
+  const metrics = `127.0.0.1:${await freePort()}`;
+  const port = String(await freePort());
+  const child = spawn(process.execPath, ["--trace-gc", program, "http", "--port", port, "--metrics", metrics], {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -48,7 +49,8 @@ export async function startServer(program: string, env: Readonly<Record<string, 
   });
   return {
     ...(await started.promise),
-    sample: (atSeconds) => takeSample(child, env["PROGRAMME_DATABASE"] ?? "", heapMiB, atSeconds),
+    sample: (atSeconds) =>
+      takeSample({ pid: child.pid, metrics, database: env["PROGRAMME_DATABASE"] ?? "" }, heapMiB, atSeconds),
     async stop() {
       child.kill();
       if (child.exitCode === null) await once(child, "close");
@@ -71,12 +73,14 @@ function createHeapReader(): (line: string) => number | undefined {
   };
 }
 
-async function takeSample(
-  { pid }: ChildProcess,
-  database: string,
-  heapMiB: number,
-  atSeconds: number,
-): Promise<Sample> {
+interface Sampled {
+  readonly pid: number | undefined;
+  /** Address of the metrics. */
+  readonly metrics: string;
+  readonly database: string;
+}
+
+async function takeSample({ pid, metrics, database }: Sampled, heapMiB: number, atSeconds: number): Promise<Sample> {
   const text = await (await fetch(`http://${metrics}/metrics`)).text();
   return {
     atSeconds,
