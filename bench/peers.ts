@@ -23,13 +23,12 @@ try {
   await preparePeers(service);
   const bare = await prepareBareServer();
   const calls = await chooseCalls(service);
-  const { figures, bareStartMs, clientCpuMs } = await measure(listCandidates(service), bare, calls, service.token);
+  const { figures, ...floors } = await measure(listCandidates(service), bare, calls, service.token);
   const results: Results = {
     measuredAt: new Date().toISOString().slice(0, 10),
     node: process.version,
     machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
-    bareStartMs,
-    clientCpuMs,
+    ...floors,
     candidates: [...figures].map(([{ name, isPeer }, values]) => ({ name, isPeer, ...values })),
   };
   const folder = new URL("results/", import.meta.url);

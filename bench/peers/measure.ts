@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import type { Tool } from "@modelcontextprotocol/server";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { freePort } from "../../test/support/processes/free-port.ts";
@@ -94,7 +95,11 @@ export async function measure(candidates: readonly Candidate[], bare: Startable,
     for (const { candidate, startMs } of subjects) startMs.push(await measureStart(candidate));
     bareStartMs.push(await measureStart(bare));
   }
+  const floor = await openFloor(subjects, calls);
+  const floorRates: number[] = [];
   for (let round = -warmUps; round < rounds; round += 1) {
+    const { readsPerSecond } = await measureHttpRate(floor.pid, floor.read);
+    if (round >= 0) floorRates.push(readsPerSecond);
     for (const subject of subjects) {
       const figures = await measureRound(subject, calls);
       if (round < 0) continue;
@@ -110,7 +115,12 @@ export async function measure(candidates: readonly Candidate[], bare: Startable,
     }
   }
   const figures = new Map(subjects.map((subject) => [subject.candidate, summarize(subject)]));
-  return { figures, bareStartMs: findMedian(bareStartMs), clientCpuMs: findMean(clientCpuMs) };
+  return {
+    figures,
+    bareStartMs: findMedian(bareStartMs),
+    clientCpuMs: findMean(clientCpuMs),
+    floorReadsPerSecond: findMedian(floorRates),
+  };
 }
 
 async function open(candidate: Candidate, port: number, token: string): Promise<Subject> {
@@ -148,6 +158,18 @@ async function openHttp({ name, env, isPeer }: Candidate, args: readonly string[
   const connect = (revision: Revision) => connectHttp(`http://127.0.0.1:${port}/mcp`, token, inFlight, revision);
   const client = await retry(() => connect("2025-11-25"), name);
   return { pid, client, newClient: isPeer ? undefined : await connect("2026-07-28") };
+}
+
+/** Starts a server that answers each request over HTTP with the program's answer to a read, and does nothing else. */
+async function openFloor([first]: readonly Subject[], { submissionId }: Calls) {
+  if (!first?.http) throw new Error("The first candidate has no server over HTTP");
+  const read = { name: first.candidate.tools.read, arguments: { submissionId } };
+  const text = await first.http.client.ask("tools/call", read);
+  const port = await freePort();
+  const { pid } = start([fileURLToPath(new URL("floor-server.ts", import.meta.url)), String(port), text], {});
+  const connect = () => connectHttp(`http://127.0.0.1:${port}/mcp`, "none", inFlight, "2025-11-25");
+  const client = await retry(connect, "The floor");
+  return { pid, read: () => client.ask("tools/call", read) };
 }
 
 async function retry<R>(work: () => Promise<R>, name: string): Promise<R> {

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { formatNumber, renderBarChart } from "./chart.ts";
 import type { Figures } from "./measure.ts";
+import { renderTargets } from "./targets.ts";
 
 export interface Results {
   /** The day, as `YYYY-MM-DD`. */
@@ -11,6 +12,8 @@ export interface Results {
   readonly bareStartMs: number;
   /** Processor time that the client takes for a read over HTTP with 16 in flight. */
   readonly clientCpuMs: number;
+  /** Reads a second over HTTP, with 16 in flight, of a server that does nothing but answer with a fixed text. */
+  readonly floorReadsPerSecond: number;
   readonly candidates: readonly ({ readonly name: string; readonly isPeer: boolean } & Figures)[];
 }
 
@@ -107,7 +110,8 @@ export function writePage(results: Results): void {
   writeFileSync(new URL("benchmarks.md", docs), renderPage(results));
 }
 
-function renderPage({ measuredAt, node, machine, candidates, bareStartMs, clientCpuMs }: Results): string {
+function renderPage(results: Results): string {
+  const { measuredAt, node, machine, candidates, bareStartMs, clientCpuMs, floorReadsPerSecond } = results;
   const header = ["", ...candidates.map(({ name }) => name), "means"];
   const lines = rows.map(({ figure, title, unit, meaning }) => {
     const values = candidates.map(({ [figure]: value }) => (value === undefined ? "–" : formatNumber(value)));
@@ -134,6 +138,14 @@ A server of the SDK that does nothing, bundled in the same way as the program, s
 Measured on ${measuredAt} with Node ${node}, on ${machine}. Times are medians.
 
 ${[toRow(header), toRow(header.map(() => "---")), ...lines.map(toRow)].join("\n")}
+
+## Targets
+
+${renderTargets(results).join("\n")}
+
+Where a rate is missed: a server with nothing but Node's HTTP module, which parses each request and answers with a fixed text of the same size, reaches ${formatNumber(floorReadsPerSecond)} reads a second with the same client. That is about the most that one process with this module can do. The start of the program with the embedded service includes opening the database, because the list of tools depends on the scopes of the token.
+
+## Charts
 
 ${pictures.join("\n\n")}
 `;
