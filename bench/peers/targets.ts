@@ -2,7 +2,7 @@ import { formatNumber } from "./chart.ts";
 import type { Figures } from "./measure.ts";
 import type { Results } from "./page.ts";
 
-/** What the program is wanted to reach, with what it has reached. */
+/** A figure that is wanted, with the measured one. */
 interface Target {
   readonly title: string;
   readonly wanted: string;
