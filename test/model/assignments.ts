@@ -1,4 +1,14 @@
-import { audit, type Handler, type ModelAssignment, type ModelTenant, ok, Refusal, requireWritable } from "./tenant.ts";
+import { findPlanFaults, hasDeclaredConflict, listHinderingConflicts, type PlannedPair } from "./auto-assignment.ts";
+import {
+  audit,
+  type Handler,
+  listAssignments,
+  type ModelAssignment,
+  type ModelTenant,
+  ok,
+  Refusal,
+  requireWritable,
+} from "./tenant.ts";
 
 /** The part of the reference model that assigns reviewers (specification 4.4). */
 export const assignmentHandlers = {
@@ -10,12 +20,36 @@ export const assignmentHandlers = {
       throw new Refusal(409, "invalid_state_transition");
     const { submissionId } = submission;
     const target = { submissionId, roundId, reviewerId: reviewerIds[0] };
-    if (isTaken(tenant, target)) return ok({ created: [], skipped: [{ reason: "duplicate" }] });
+    const reason = findObstacle(tenant, target);
+    if (reason !== undefined) return ok({ created: [], skipped: [{ reason }] });
     const [created] = (answered["created"] ?? []) as { assignmentId: string }[];
     const assignment = create(String(created?.assignmentId), { ...target, source: "bulk", reassignedFromId: null });
     submission.assignments.push(assignment);
     audit(tenant, assignment.assignmentId, "assignment.created");
     return ok({ created: [showAssignment(assignment)], skipped: [] });
+  },
+  auto_assign_reviewers(tenant, { roundId, domainFieldId, ...input }, answered) {
+    const { reviewsPerSubmission = 2, useExpertiseMatching: matchesExpertise = false } = input;
+    requireWritableRound(tenant, roundId);
+    if (matchesExpertise && domainFieldId === undefined) throw new Refusal(400, "validation_failed");
+    if (domainFieldId !== undefined && domainFieldId !== tenant.fixed.domainFieldId)
+      throw new Refusal(400, "validation_failed");
+    const rules = { roundId, reviewsPerSubmission, matchesExpertise };
+    const planned = (answered["created"] ?? []) as (PlannedPair & { assignmentId: string })[];
+    const faults = findPlanFaults(tenant, rules, planned);
+    if (faults.length > 0) return ok({ faults });
+    const skipped = listHinderingConflicts(tenant, rules, planned);
+    const created = planned.map(({ assignmentId, submissionId, reviewerId }) => {
+      const assignment = create(assignmentId, {
+        ...{ submissionId, reviewerId, roundId },
+        source: "auto",
+        reassignedFromId: null,
+      });
+      tenant.submissions.find((each) => each.submissionId === submissionId)?.assignments.push(assignment);
+      audit(tenant, assignmentId, "assignment.created");
+      return showAssignment(assignment);
+    });
+    return ok({ created, skipped });
   },
   reassign_assignment(tenant, { assignmentId, newReviewerId, version }, answered) {
     const assignment = findAssignment(tenant, assignmentId);
@@ -24,8 +58,8 @@ export const assignmentHandlers = {
     if (!assignment.active) throw new Refusal(409, "invalid_state_transition");
     const { submissionId, roundId } = assignment;
     const target = { submissionId, roundId, reviewerId: newReviewerId };
-    const isUnsuitable = newReviewerId === tenant.fixed.inactiveReviewerId || isTaken(tenant, target);
-    if (isUnsuitable) throw new Refusal(400, "validation_failed");
+    if (!tenant.reviewers.some(({ reviewerId }) => reviewerId === newReviewerId)) throw new Refusal(404, "not_found");
+    if (findObstacle(tenant, target) !== undefined) throw new Refusal(400, "validation_failed");
     endAssignment(tenant, assignment, "assignment.reassigned");
     const next = { ...target, source: "reassign", reassignedFromId: assignmentId };
     const created = create(String(answered["assignmentId"]), next);
@@ -50,10 +84,6 @@ export function endAssignment(tenant: ModelTenant, assignment: ModelAssignment, 
   audit(tenant, assignment.assignmentId, action);
 }
 
-export function listAssignments({ submissions }: ModelTenant): ModelAssignment[] {
-  return submissions.flatMap(({ assignments }) => assignments);
-}
-
 export function requireActiveRound({ rounds }: ModelTenant, roundId: string): void {
   if (!rounds.some((round) => round.roundId === roundId && round.active)) throw new Refusal(409, "round_inactive");
 }
@@ -72,6 +102,17 @@ function findAssignment(tenant: ModelTenant, assignmentId: string): ModelAssignm
   const assignment = listAssignments(tenant).find((each) => each.assignmentId === assignmentId);
   if (!assignment) throw new Refusal(404, "not_found");
   return assignment;
+}
+
+/** Returns why a reviewer cannot get a submission in a round. */
+function findObstacle(
+  tenant: ModelTenant,
+  target: Pick<ModelAssignment, "submissionId" | "roundId" | "reviewerId">,
+): string | undefined {
+  const reviewer = tenant.reviewers.find(({ reviewerId }) => reviewerId === target.reviewerId);
+  if (reviewer?.status === "inactive") return "reviewer_inactive";
+  if (hasDeclaredConflict(tenant, target)) return "conflict_of_interest";
+  return isTaken(tenant, target) ? "duplicate" : undefined;
 }
 
 function isTaken(

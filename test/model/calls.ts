@@ -13,8 +13,9 @@ import { createPersonInput } from "./requests/persons.ts";
 import { createProgramInput } from "./requests/programs.ts";
 import { createReviewInput } from "./requests/reviews.ts";
 import { createSubmissionInput } from "./requests/submissions.ts";
+import { reviewerHandlers } from "./reviewers.ts";
 import { submissionHandlers } from "./submissions.ts";
-import type { Fixed, ModelRequest, ModelTenant } from "./tenant.ts";
+import type { ModelRequest, ModelTenant } from "./tenant.ts";
 
 /** Frequent operations come several times. */
 const names: readonly ModelOperation[] = [
@@ -45,6 +46,10 @@ const names: readonly ModelOperation[] = [
   "resolve_persons",
   ...Array<ModelOperation>(2).fill("reassign_assignment"),
   ...Array<ModelOperation>(2).fill("list_assignments"),
+  ...Array<ModelOperation>(2).fill("auto_assign_reviewers"),
+  ...Array<ModelOperation>(3).fill("invite_reviewer"),
+  "get_reviewer",
+  "list_reviewers",
   "update_round",
   "list_rounds",
   ...Array<ModelOperation>(2).fill("release_feedback"),
@@ -91,23 +96,24 @@ export function createRequest(call: Call, tenants: readonly ModelTenant[]): Mode
   const record = { submissionId, version };
   const { name, input } = isOneOf(listHandlers, call.name)
     ? createListRequest({ ...call, name: call.name }, submissionId, own, named)
-    : { name: call.name, input: createAnyInput(call, record, own.fixed, named) };
+    : { name: call.name, input: createAnyInput(call, record, own, named) };
   const keyOfToken = key === undefined ? undefined : `${token} ${key}`;
   const isGranted = isReadOperation(name) ? name !== "list_released_feedback" || token !== 1 : token < 2;
   return { name, input, key: keyOfToken, isGranted, caller: { token, mayReadSensitive: token === 0 } };
 }
 
-function createAnyInput(call: Call, record: NamedSubmission, fixed: Fixed, named: ModelTenant) {
+function createAnyInput(call: Call, record: NamedSubmission, own: ModelTenant, named: ModelTenant) {
   const { name } = call;
+  const { fixed } = own;
   if (isOneOf(personHandlers, name)) return createPersonInput({ ...call, name }, named);
   if (isOneOf(programHandlers, name)) return createProgramInput({ ...call, name }, fixed, named);
-  if (isOneOf(reviewHandlers, name)) return createReviewInput({ ...call, name }, record.submissionId, fixed, named);
+  if (isOneOf(reviewHandlers, name)) return createReviewInput({ ...call, name }, record.submissionId, own, named);
   if (isOneOf(exportHandlers, name)) return createExportInput({ ...call, name }, named);
   if (isOneOf(submissionHandlers, name)) return createSubmissionInput({ ...call, name }, record, fixed, named);
   throw new Error(`No requests of ${name}`);
 }
 
-const reviewHandlers = { ...assignmentHandlers, ...feedbackHandlers };
+const reviewHandlers = { ...assignmentHandlers, ...reviewerHandlers, ...feedbackHandlers };
 
 function isOneOf<Handlers extends object>(
   handlers: Handlers,

@@ -1,7 +1,9 @@
 import {
   audit,
+  type Fixed,
   type Handler,
   type ModelExport,
+  type ModelReviewer,
   type ModelSubmission,
   type ModelTenant,
   ok,
@@ -113,7 +115,7 @@ export function toSectionRows(section: string, rows: readonly object[]): Section
 
 function listFileRows(tenant: ModelTenant, job: ModelExport): SectionRow[] {
   const { fixed, submissions } = tenant;
-  const { reviewers, review, attestation } = fixed.people;
+  const { review, attestations } = fixed.people;
   const exported = submissions.filter((each) => isExported(each, job));
   const isFiltered = job.state !== null || job.submittedTo !== null;
   const applying = (isFiltered ? exported : submissions).filter(({ applicantName }) => applicantName !== null);
@@ -124,13 +126,22 @@ function listFileRows(tenant: ModelTenant, job: ModelExport): SectionRow[] {
   const person = { personId, customFields, applicantIds: [], reviewerIds: [reviewerId] };
   const sections = {
     applicants: [...applicants].map(([email, name]) => ({ email, name })),
-    reviewers: reviewers.filter((each) => assigned.has(each.reviewerId)),
+    reviewers: tenant.reviewers
+      .filter((each) => assigned.has(each.reviewerId) || isInvited(each, job, fixed))
+      .map(({ reviewerId, firstName, lastName, email }) => {
+        return { reviewerId, name: [firstName, lastName].filter((name) => name !== null).join(" ") || null, email };
+      }),
     submissions: exported,
     reviews: exported.some(({ submissionId }) => submissionId === review.submissionId) ? [review] : [],
-    conflictAttestations: [attestation],
+    conflictAttestations: attestations,
     persons: job.fieldIds === null ? [] : [person],
   };
   return Object.entries(sections).flatMap(([section, rows]) => toSectionRows(section, rows));
+}
+
+/** Returns whether a reviewer was invited to the programme of an export, or to a round of its track. */
+function isInvited({ programIds, roundIds }: ModelReviewer, { trackId }: ModelExport, { programId }: Fixed): boolean {
+  return trackId === null ? programIds.includes(programId) : roundIds.length > 0;
 }
 
 /** Every submission was made after the date to which some exports are limited. */

@@ -1,9 +1,11 @@
-import { listAssignments, showAssignment } from "./assignments.ts";
+import { showAssignment } from "./assignments.ts";
 import { showPerson } from "./persons.ts";
+import { showReviewer } from "./reviewers.ts";
 import {
   type Handler,
   inAnsweredOrder,
   type ListFilter,
+  listAssignments,
   type ModelCaller,
   type ModelCursor,
   type ModelTenant,
@@ -36,6 +38,14 @@ const lists = {
         .filter((each) => submissionId === undefined || each.submissionId === submissionId)
         .filter(({ active }) => active || (includeInactive && status === undefined))
         .map(showAssignment),
+  },
+  list_reviewers: {
+    idName: "reviewerId",
+    listRows: (tenant, { roundId, status }) =>
+      tenant.reviewers
+        .filter((each) => status === undefined || each.status === status)
+        .filter(({ roundIds }) => roundId === undefined || roundIds.includes(roundId))
+        .map((each) => showReviewer(tenant, each)),
   },
   list_persons: {
     idName: "personId",

@@ -6,7 +6,7 @@ import { openTestServer, TestClock } from "../support/servers/test-server.ts";
 import { callGroups } from "./calls.ts";
 import { checkExportFiles } from "./export-files.ts";
 import { followCursors, runGroups, startScenario } from "./run.ts";
-import { createScenario } from "./scenario.ts";
+import { createScenario } from "./scenario/scenario.ts";
 import { readModel, readStore } from "./stored.ts";
 
 declare module "vitest" {

@@ -4,6 +4,7 @@ import { feedbackHandlers } from "./feedback.ts";
 import { listHandlers, observeCursors } from "./lists.ts";
 import { personHandlers } from "./persons.ts";
 import { programHandlers } from "./programs.ts";
+import { reviewerHandlers } from "./reviewers.ts";
 import { submissionHandlers } from "./submissions.ts";
 import {
   type AnsweredBody,
@@ -76,6 +77,7 @@ function applyOnce(
 const handlers = {
   ...personHandlers,
   ...assignmentHandlers,
+  ...reviewerHandlers,
   ...feedbackHandlers,
   ...programHandlers,
   ...exportHandlers,

@@ -7,7 +7,7 @@ import { observeExports } from "./exports.ts";
 import { observeCursors } from "./lists.ts";
 import { applyRequest } from "./model.ts";
 import type { Call } from "./requests/call.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "./scenario/scenario.ts";
 import { readModel, readStore } from "./stored.ts";
 import type { Expected, ModelRequest, ModelTenant } from "./tenant.ts";
 

@@ -3,7 +3,7 @@ import type { Reader } from "../../src/store/port.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { listChanges } from "../support/data/state.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
-import type { ModelAssignment, ModelExport, ModelTenant } from "./tenant.ts";
+import type { ModelAssignment, ModelEmailSend, ModelExport, ModelReviewer, ModelTenant } from "./tenant.ts";
 
 /** Returns what the store holds at the end, in the model's terms. */
 export async function readStore({ app, businessId }: TestServer) {
@@ -15,20 +15,30 @@ export async function readStore({ app, businessId }: TestServer) {
     return { subject: submissionId ?? programId, eventType, version, ...(change ? { change } : {}) };
   });
   const entries = (await listChanges(app.store, businessId)).filter(({ entityType }) => entityType !== "applicant");
-  // Background work completes exports at any time.
-  const requested = entries.filter(({ action }) => action !== "export.completed");
-  const changes = requested.map(({ entityId, action }) => `${entityId} ${action}`);
+  const requested = entries.filter(({ action }) => !backgroundActions.has(action));
+  const changes = requested.map(({ entityType, entityId, action }) => {
+    return `${unanswered.has(entityType) ? entityType : entityId} ${action}`;
+  });
   return {
     submissions: await reader.count("submissions", {}),
     persons: await listPersons(reader),
     assignments: await describeRows(reader, "assignments", describeAssignment),
     rounds: await describeRows(reader, "rounds", describeRound),
+    reviewers: await describeRows(reader, "reviewers", describeReviewer),
+    invitations: await describeRows(reader, "invitations", ({ reviewerId }) => reviewerId),
+    emailSends: await describeRows(reader, "emailSends", describeEmailSend),
     feedbacks: await describeRows(reader, "feedbacks", describeFeedback),
     exports: await describeRows(reader, "exports", ({ filters, ...job }) => describeExport({ ...job, ...filters })),
     events: events.map((event) => JSON.stringify(event)).sort(),
     changes: changes.sort(),
   };
 }
+
+/** Changes that background work makes at any time. */
+const backgroundActions: ReadonlySet<string> = new Set(["export.completed", "email_send.sent"]);
+
+/** Records whose ids no answer gives. */
+const unanswered: ReadonlySet<string> = new Set(["invitation", "email_send"]);
 
 /** The persons that the requests made, without the one that never changes. */
 async function listPersons(reader: Reader): Promise<string[]> {
@@ -58,6 +68,16 @@ function describeRound({ roundId, version, active }: ModelTenant["rounds"][numbe
   return `${roundId} ${version} ${active}`;
 }
 
+function describeReviewer({ reviewerId, status, version, roundIds, expertise }: ModelReviewer): string {
+  return `${reviewerId} ${status} ${version} ${roundIds} ${expertise}`;
+}
+
+function describeEmailSend(send: ModelEmailSend): string {
+  const { recipientEmail, recipientKind, template, programId, bulkId, status } = send;
+  const shown = status === "sent" ? "queued" : status;
+  return `${recipientEmail} ${recipientKind} ${template} ${programId} ${bulkId} ${shown}`;
+}
+
 function describeFeedback({ feedbackId, version, released }: ModelTenant["feedbacks"][number]): string {
   return `${feedbackId} ${version} ${released}`;
 }
@@ -72,12 +92,17 @@ function describeExport({ exportId, trackId, state }: Pick<ModelExport, "exportI
 }
 
 /** The same of the model. Sorted, because requests that do not touch the same record have no order. */
-export function readModel({ submissions, rounds, feedbacks, persons, exports, events, changes }: ModelTenant) {
+export function readModel(tenant: ModelTenant) {
+  const { submissions, rounds, reviewers, invitations, emailSends, feedbacks, persons, exports, events, changes } =
+    tenant;
   return {
     submissions: submissions.length,
     persons: persons.map(describePerson).sort(),
     assignments: submissions.flatMap((each) => each.assignments.map(describeAssignment)).sort(),
     rounds: rounds.map(describeRound).sort(),
+    reviewers: reviewers.map(describeReviewer).sort(),
+    invitations: invitations.toSorted(),
+    emailSends: emailSends.map(describeEmailSend).sort(),
     feedbacks: feedbacks.map(describeFeedback).sort(),
     exports: exports.map(describeExport).sort(),
     events: events

@@ -26,8 +26,9 @@ export const submissionHandlers = {
   create_submission(tenant, { fields, innovatorEmail, innovatorName }, answered) {
     requireWritable(tenant);
     const submissionId = String(answered["submissionId"]);
-    const applicant = { innovatorEmail, applicantName: innovatorName };
-    const submission = createModelSubmission(submissionId, fields[tenant.fixed.titleFieldId] ?? null, applicant);
+    const { titleFieldId, domainFieldId } = tenant.fixed;
+    const given = { innovatorEmail, applicantName: innovatorName, domain: fields[domainFieldId] ?? null };
+    const submission = createModelSubmission(submissionId, fields[titleFieldId] ?? null, given);
     if (tenant.submissions.some((each) => each.submissionId === submissionId)) throw new Error("An id comes twice");
     tenant.submissions.push(submission);
     emit(tenant, submission, "submission.draft_created");
@@ -114,10 +115,10 @@ export const submissionHandlers = {
 export function createModelSubmission(
   submissionId: string,
   title: string | null,
-  applicant: Pick<ModelSubmission, "innovatorEmail" | "applicantName">,
+  given: Pick<ModelSubmission, "innovatorEmail" | "applicantName" | "domain">,
 ): ModelSubmission {
   const empty = { previousState: null, stateReason: null, eligible: null, currentRoundId: null };
-  return { submissionId, state: "DRAFT", title, ...empty, ...applicant, version: 0, assignments: [] };
+  return { submissionId, state: "DRAFT", title, ...empty, ...given, version: 0, assignments: [] };
 }
 
 function findSubmission({ submissions }: ModelTenant, submissionId: string): ModelSubmission {

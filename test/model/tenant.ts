@@ -21,11 +21,38 @@ export interface ModelSubmission {
   title: string | null;
   eligible: boolean | null;
   currentRoundId: string | null;
+  /** The value of the field by which reviewers with expertise are found. */
+  readonly domain: string | null;
   /** The address of the applicant, and the name if the applicant has a record. */
   readonly innovatorEmail: string;
   readonly applicantName: string | null;
   version: number;
   assignments: ModelAssignment[];
+}
+
+export interface ModelReviewer {
+  readonly reviewerId: string;
+  readonly email: string;
+  firstName: string | null;
+  lastName: string | null;
+  role: string;
+  status: string;
+  expertise: readonly string[];
+  programIds: readonly string[];
+  roundIds: readonly string[];
+  /** The latest invitation. Two in one millisecond do not change it. */
+  invitedAt: string;
+  version: number;
+}
+
+/** A message that waits for its dispatch, or is suppressed. */
+export interface ModelEmailSend {
+  readonly recipientEmail: string;
+  readonly recipientKind: string;
+  readonly template: string | null;
+  readonly programId: string | null;
+  readonly bulkId: string | null;
+  readonly status: string;
 }
 
 export interface ModelRef {
@@ -99,6 +126,10 @@ export interface ModelTenant {
   /** The response to a request that every tenant's first submission has. */
   supplement: { version: number; status: string };
   submissions: ModelSubmission[];
+  reviewers: ModelReviewer[];
+  /** The reviewer of each invitation. */
+  invitations: string[];
+  emailSends: ModelEmailSend[];
   persons: ModelPerson[];
   exports: ModelExport[];
   cursors: ModelCursor[];
@@ -121,16 +152,17 @@ export interface Fixed {
   readonly screeningRequired: boolean;
   /** In their order. */
   readonly roundIds: readonly string[];
-  /** Active reviewers. */
-  readonly reviewerIds: readonly string[];
-  readonly inactiveReviewerId: string;
-  /** Records about people that only exports show. */
+  readonly domainFieldId: string;
+  /** Most submissions of a reviewer in a round. */
+  readonly maxPerReviewer: number | null;
+  /** Addresses that get no e-mail. */
+  readonly suppressedEmails: readonly string[];
+  /** Records about people that never change. */
   readonly people: {
-    readonly reviewers: readonly { readonly reviewerId: string; readonly name: string; readonly email: string }[];
     /** The person is this reviewer. */
     readonly person: { readonly personId: string; readonly reviewerId: string };
     readonly review: { readonly reviewId: string; readonly submissionId: string; readonly reviewerId: string };
-    readonly attestation: Readonly<Record<string, string | boolean>>;
+    readonly attestations: readonly Readonly<Record<string, string | boolean>>[];
   };
 }
 
@@ -213,6 +245,10 @@ export function inAnsweredOrder<R extends object>(
   return rows.toSorted((one, other) => ids.indexOf(one[idName]) - ids.indexOf(other[idName]));
 }
 
+export function listAssignments({ submissions }: ModelTenant): ModelAssignment[] {
+  return submissions.flatMap(({ assignments }) => assignments);
+}
+
 export function requireWritable({ program }: ModelTenant): void {
   if (program.lifecycleStatus === "archived") throw new Refusal(409, "program_archived");
 }
@@ -233,6 +269,7 @@ export function audit(tenant: ModelTenant, id: string, action: string): void {
 export function showSubmission({
   assignments: _,
   applicantName: _name,
+  domain: _domain,
   ...submission
 }: ModelSubmission): Readonly<Record<string, unknown>> {
   return submission;

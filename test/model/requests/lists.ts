@@ -37,6 +37,13 @@ function createListFilter(
     }
     case "list_assignments":
       return { ...ofSubmission, ...(choice > 3 ? { status: "incomplete" } : {}), includeInactive: target > 1 };
+    case "list_reviewers": {
+      const roundId = roundIds[choice % roundIds.length];
+      return {
+        ...(choice % 2 ? { roundId } : {}),
+        ...(target > 1 ? { status: choice > 3 ? "invited" : "active" } : {}),
+      };
+    }
     case "list_released_feedback":
       return ofSubmission;
     case "list_tracks":

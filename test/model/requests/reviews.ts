@@ -1,36 +1,54 @@
-import { type assignmentHandlers, listAssignments } from "../assignments.ts";
+import type { assignmentHandlers } from "../assignments.ts";
 import type { feedbackHandlers } from "../feedback.ts";
-import type { Fixed, ModelTenant } from "../tenant.ts";
+import type { reviewerHandlers } from "../reviewers.ts";
+import { listAssignments, type ModelTenant } from "../tenant.ts";
 import type { Call, RequestInput } from "./call.ts";
 
+type ReviewOperation = keyof typeof assignmentHandlers | keyof typeof reviewerHandlers | keyof typeof feedbackHandlers;
+
 export function createReviewInput(
-  {
-    name,
-    choice,
-    target,
-    versionOffset,
-  }: Call & { readonly name: keyof typeof assignmentHandlers | keyof typeof feedbackHandlers },
+  { name, choice, target, versionOffset }: Call & { readonly name: ReviewOperation },
   submissionId: string,
-  { roundIds, reviewerIds, inactiveReviewerId }: Fixed,
+  { fixed: { roundIds }, reviewers }: ModelTenant,
   named: ModelTenant,
 ): RequestInput {
   const known = listAssignments(named);
   const { assignmentId = "asg_unknown", version = 0 } = known[target % known.length] ?? {};
+  const { reviewerId } = reviewers[(target + choice) % reviewers.length] ?? {};
   switch (name) {
     case "bulk_assign_reviewers": {
-      const reviewerId = reviewerIds[target % reviewerIds.length];
       // Most submissions are not in review: a random one would hardly ever get a reviewer.
       const reviewed = choice > 1 ? named.submissions.findLast(({ state }) => state === "IN_REVIEW") : undefined;
       const { currentRoundId: roundId = roundIds[choice % 2] } = reviewed ?? {};
       return { roundId, submissionIds: [reviewed?.submissionId ?? submissionId], reviewerIds: [reviewerId] };
     }
     case "reassign_assignment": {
-      const newReviewerId = [...reviewerIds, inactiveReviewerId][choice % 4];
-      return { assignmentId, newReviewerId, version: Math.max(0, version + versionOffset) };
+      return { assignmentId, newReviewerId: reviewerId, version: Math.max(0, version + versionOffset) };
     }
+    case "auto_assign_reviewers": {
+      const domain = { useExpertiseMatching: true, domainFieldId: named.fixed.domainFieldId };
+      const matching = [{}, domain, domain, { useExpertiseMatching: true }][target];
+      const inReview = named.submissions.findLast(({ state }) => state === "IN_REVIEW")?.currentRoundId;
+      const roundId = (choice % 2 ? inReview : undefined) ?? named.fixed.roundIds[choice % roundIds.length];
+      return { roundId, ...(choice < 4 ? {} : { reviewsPerSubmission: choice - 3 }), ...matching };
+    }
+    case "get_reviewer":
+      return { reviewerId: named.reviewers[(target + choice) % named.reviewers.length]?.reviewerId };
+    case "invite_reviewer":
+      return createInvitation(choice, target, named);
     case "delete_assignment":
       return { assignmentId };
     case "release_feedback":
       return { feedbackId: named.feedbacks[choice % named.feedbacks.length]?.feedbackId };
   }
+}
+
+/** Invites somebody new, or one of the first reviewers again. An address may come in another case. */
+function createInvitation(choice: number, target: number, { fixed, reviewers }: ModelTenant): RequestInput {
+  const known = reviewers.slice(0, 4).map(({ email }) => email);
+  const email = ["guest0@example.org", "Guest1@Example.org", "guest1@example.org", ...known][(choice + target) % 7];
+  const names = target % 2 ? { firstName: `Ida ${choice}`, role: "lead_reviewer" } : { lastName: "Berg" };
+  const expertise = choice > 2 ? { expertise: ["arts", "Science"].slice(target % 2) } : {};
+  const roundIds = target === 3 ? {} : { roundIds: fixed.roundIds.slice(0, target) };
+  return { email, ...names, ...expertise, ...roundIds, ...(choice === 5 ? { suppressEmails: true } : {}) };
 }

@@ -8,7 +8,7 @@ const supplementStatuses = ["not_started", "draft", "submitted", "closed"] as co
 export function createSubmissionInput(
   { name, choice, target, versionOffset }: Call & { readonly name: keyof typeof submissionHandlers },
   record: NamedSubmission,
-  { trackId, supplementResponseId, titleFieldId, roundIds }: Fixed,
+  { trackId, supplementResponseId, titleFieldId, domainFieldId, roundIds }: Fixed,
   { supplement, submissions }: ModelTenant,
 ): RequestInput {
   const title = { [titleFieldId]: titles[choice % titles.length] ?? null };
@@ -17,7 +17,8 @@ export function createSubmissionInput(
   switch (name) {
     case "create_submission": {
       const applicant = { innovatorEmail: `person${choice}@example.org`, innovatorName: "Ada Marsh" };
-      const fields = choice === 0 ? {} : { [titleFieldId]: `Title ${choice}` };
+      const domain = choice < 3 ? {} : { [domainFieldId]: choice % 2 ? "arts" : "science" };
+      const fields = choice === 0 ? {} : { [titleFieldId]: `Title ${choice}`, ...domain };
       return { trackId, deadline: "2090-01-01T00:00:00Z", fields, ...applicant };
     }
     case "get_submission":
