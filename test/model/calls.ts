@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { assignmentHandlers } from "./assignments.ts";
+import { emailHandlers } from "./emails.ts";
 import { exportHandlers } from "./exports.ts";
 import { feedbackHandlers } from "./feedback.ts";
 import { listHandlers } from "./lists.ts";
-import { isReadOperation, type ModelOperation } from "./model.ts";
+import { attachmentHandlers, isReadOperation, type ModelOperation } from "./model.ts";
 import { personHandlers } from "./persons.ts";
 import { programHandlers } from "./programs.ts";
+import { createAttachmentInput } from "./requests/attachments.ts";
 import { type Call, type NamedSubmission, pages } from "./requests/call.ts";
+import { createEmailInput } from "./requests/emails.ts";
 import { createExportInput } from "./requests/exports.ts";
 import { createListRequest } from "./requests/lists.ts";
 import { createPersonInput } from "./requests/persons.ts";
@@ -50,6 +53,14 @@ const names: readonly ModelOperation[] = [
   ...Array<ModelOperation>(3).fill("invite_reviewer"),
   "get_reviewer",
   "list_reviewers",
+  ...Array<ModelOperation>(3).fill("send_bulk_email"),
+  "list_email_sends",
+  "get_submission_payment",
+  "list_payments",
+  "list_submission_files",
+  "get_file_download_url",
+  "get_schema",
+  "get_rubric",
   "update_round",
   "list_rounds",
   ...Array<ModelOperation>(2).fill("release_feedback"),
@@ -108,6 +119,8 @@ function createAnyInput(call: Call, record: NamedSubmission, own: ModelTenant, n
   if (isOneOf(personHandlers, name)) return createPersonInput({ ...call, name }, named);
   if (isOneOf(programHandlers, name)) return createProgramInput({ ...call, name }, fixed, named);
   if (isOneOf(reviewHandlers, name)) return createReviewInput({ ...call, name }, record.submissionId, own, named);
+  if (isOneOf(emailHandlers, name)) return createEmailInput({ ...call, name }, own, named);
+  if (isOneOf(attachmentHandlers, name)) return createAttachmentInput({ ...call, name }, record.submissionId, named);
   if (isOneOf(exportHandlers, name)) return createExportInput({ ...call, name }, named);
   if (isOneOf(submissionHandlers, name)) return createSubmissionInput({ ...call, name }, record, fixed, named);
   throw new Error(`No requests of ${name}`);

@@ -39,6 +39,10 @@ const lists = {
         .filter(({ active }) => active || (includeInactive && status === undefined))
         .map(showAssignment),
   },
+  list_payments: {
+    idName: "paymentId",
+    listRows: ({ fixed }, { status }) => fixed.payments.filter((each) => each["status"] === status),
+  },
   list_reviewers: {
     idName: "reviewerId",
     listRows: (tenant, { roundId, status }) =>

@@ -1,7 +1,11 @@
 import { assignmentHandlers } from "./assignments.ts";
+import { emailHandlers } from "./emails.ts";
 import { exportHandlers, observeExports } from "./exports.ts";
 import { feedbackHandlers } from "./feedback.ts";
+import { fileHandlers } from "./files.ts";
+import { formHandlers } from "./forms.ts";
 import { listHandlers, observeCursors } from "./lists.ts";
+import { paymentHandlers } from "./payments.ts";
 import { personHandlers } from "./persons.ts";
 import { programHandlers } from "./programs.ts";
 import { reviewerHandlers } from "./reviewers.ts";
@@ -74,11 +78,15 @@ function applyOnce(
   }
 }
 
+export const attachmentHandlers = { ...paymentHandlers, ...fileHandlers, ...formHandlers };
+
 const handlers = {
   ...personHandlers,
   ...assignmentHandlers,
   ...reviewerHandlers,
   ...feedbackHandlers,
+  ...emailHandlers,
+  ...attachmentHandlers,
   ...programHandlers,
   ...exportHandlers,
   ...listHandlers,

@@ -40,6 +40,7 @@ export const reviewerHandlers = {
       recipientEmail: reviewer.email,
       recipientKind: "reviewer",
       template: "reviewer_invitation",
+      subject: roundIds.length > 0 ? `Invitation to review: ${fixed.programName}` : "Invitation to review",
       programId: programIds[0] ?? null,
       bulkId: null,
       status: isSuppressed ? "suppressed" : "queued",

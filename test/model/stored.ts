@@ -73,9 +73,9 @@ function describeReviewer({ reviewerId, status, version, roundIds, expertise }: 
 }
 
 function describeEmailSend(send: ModelEmailSend): string {
-  const { recipientEmail, recipientKind, template, programId, bulkId, status } = send;
+  const { recipientEmail, recipientKind, template, subject, programId, bulkId, status } = send;
   const shown = status === "sent" ? "queued" : status;
-  return `${recipientEmail} ${recipientKind} ${template} ${programId} ${bulkId} ${shown}`;
+  return `${recipientEmail} ${recipientKind} ${template} ${subject} ${programId} ${bulkId} ${shown}`;
 }
 
 function describeFeedback({ feedbackId, version, released }: ModelTenant["feedbacks"][number]): string {

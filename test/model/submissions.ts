@@ -3,6 +3,7 @@ import {
   audit,
   type Expected,
   emit,
+  findSubmission,
   type Handler,
   type ModelRequest,
   type ModelSubmission,
@@ -119,12 +120,6 @@ export function createModelSubmission(
 ): ModelSubmission {
   const empty = { previousState: null, stateReason: null, eligible: null, currentRoundId: null };
   return { submissionId, state: "DRAFT", title, ...empty, ...given, version: 0, assignments: [] };
-}
-
-function findSubmission({ submissions }: ModelTenant, submissionId: string): ModelSubmission {
-  const submission = submissions.find((each) => each.submissionId === submissionId);
-  if (!submission) throw new Refusal(404, "not_found");
-  return submission;
 }
 
 function loadForChange(

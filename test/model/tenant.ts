@@ -50,6 +50,7 @@ export interface ModelEmailSend {
   readonly recipientEmail: string;
   readonly recipientKind: string;
   readonly template: string | null;
+  readonly subject: string;
   readonly programId: string | null;
   readonly bulkId: string | null;
   readonly status: string;
@@ -142,6 +143,7 @@ export interface ModelTenant {
 
 export interface Fixed {
   readonly programId: string;
+  readonly programName: string;
   readonly trackId: string;
   readonly personId: string;
   readonly supplementResponseId: string;
@@ -155,6 +157,16 @@ export interface Fixed {
   readonly domainFieldId: string;
   /** Most submissions of a reviewer in a round. */
   readonly maxPerReviewer: number | null;
+  /** The oldest first. */
+  readonly payments: readonly Readonly<Record<string, unknown>>[];
+  readonly files: readonly {
+    readonly fileId: string;
+    readonly submissionId: string | null;
+    readonly scanStatus: string;
+  }[];
+  /** The versions of a form and of a rubric after the first. */
+  readonly schemas: readonly FormVersion[];
+  readonly rubrics: readonly FormVersion[];
   /** Addresses that get no e-mail. */
   readonly suppressedEmails: readonly string[];
   /** Records about people that never change. */
@@ -164,6 +176,11 @@ export interface Fixed {
     readonly review: { readonly reviewId: string; readonly submissionId: string; readonly reviewerId: string };
     readonly attestations: readonly Readonly<Record<string, string | boolean>>[];
   };
+}
+
+interface FormVersion {
+  readonly version: number;
+  readonly row: Readonly<Record<string, unknown>>;
 }
 
 /** The token of a request. */
@@ -247,6 +264,12 @@ export function inAnsweredOrder<R extends object>(
 
 export function listAssignments({ submissions }: ModelTenant): ModelAssignment[] {
   return submissions.flatMap(({ assignments }) => assignments);
+}
+
+export function findSubmission({ submissions }: ModelTenant, submissionId: string): ModelSubmission {
+  const submission = submissions.find((each) => each.submissionId === submissionId);
+  if (!submission) throw new Refusal(404, "not_found");
+  return submission;
 }
 
 export function requireWritable({ program }: ModelTenant): void {

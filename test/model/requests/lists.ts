@@ -37,6 +37,8 @@ function createListFilter(
     }
     case "list_assignments":
       return { ...ofSubmission, ...(choice > 3 ? { status: "incomplete" } : {}), includeInactive: target > 1 };
+    case "list_payments":
+      return { status: ["failed", "succeeded", "pending", "waived", "refunded", "succeeded"][choice] };
     case "list_reviewers": {
       const roundId = roundIds[choice % roundIds.length];
       return {

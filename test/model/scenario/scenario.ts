@@ -23,6 +23,11 @@ export async function createScenario(server: TestServer, origins: readonly strin
     "rounds:read",
     "persons:read",
     "reviewers:read",
+    "emails:read",
+    "payments:read",
+    "files:read",
+    "schemas:read",
+    "rubrics:read",
     "exports:read",
   ] as const;
   const tokens = servers.map(async (each) => [
@@ -38,6 +43,7 @@ export async function createScenario(server: TestServer, origins: readonly strin
       "feedback:write",
       "persons:write",
       "reviewers:write",
+      "emails:write",
       "exports:write",
     ]),
     await each.token([...reads, "feedback:read"]),

@@ -3,6 +3,7 @@ import { fieldIds, personFieldIds } from "../../support/data/seed-factory.ts";
 import type { TestServer } from "../../support/servers/test-server.ts";
 import { createModelSubmission } from "../submissions.ts";
 import type { ModelTenant } from "../tenant.ts";
+import { createAttachments, createFormVersions } from "./attachments.ts";
 import {
   createReviewed,
   createReviewers,
@@ -14,7 +15,7 @@ import {
 /** Creates a tenant with a programme, and the model of its records. */
 export async function createTenant({ seed }: TestServer, screeningRequired: boolean): Promise<ModelTenant> {
   const maxPerReviewer = screeningRequired ? 2 : null;
-  const { programId } = await seed.program({
+  const { programId, name: programName } = await seed.program({
     screeningRequired,
     assignmentRules: {
       reviewsPerSubmission: 2,
@@ -44,12 +45,14 @@ export async function createTenant({ seed }: TestServer, screeningRequired: bool
   const supplement = await seed.supplement({ submissionId: submission.submissionId, schemaId, required: false });
   const { reviewed, review, attestations } = await createReviewed(seed, track, rounds[0]?.roundId ?? "", reviewers);
   const unassigned = await createUnassigned(seed, track, rounds[0]?.roundId ?? "");
+  const owners = [submission.submissionId, reviewed.submissionId, ...unassigned.map((each) => each.submissionId)];
   const feedbacks = [1, 2, 3].map((each) =>
     seed.feedback({ programId, submissionId: submission.submissionId, body: `Answer ${each}` }),
   );
   return {
     fixed: {
       programId,
+      programName,
       supplementResponseId: supplement.supplementResponseId,
       trackId: track.trackId,
       personId,
@@ -60,6 +63,8 @@ export async function createTenant({ seed }: TestServer, screeningRequired: bool
       roundIds: rounds.map(({ roundId }) => roundId),
       domainFieldId: fieldIds.domain,
       maxPerReviewer,
+      ...(await createAttachments(seed, track, owners, supplement.supplementResponseId)),
+      ...(await createFormVersions(seed, track.schemaId, rubricId)),
       suppressedEmails,
       people: { person: { personId, reviewerId: reviewers[0]?.reviewerId ?? "" }, review, attestations },
     },
