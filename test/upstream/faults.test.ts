@@ -3,7 +3,8 @@ import { agentOverHttp, openAgent } from "./agent.ts";
 import { type Behaviour, lastingFaults, type MisbehavingProxy, passingFaults } from "./misbehaving-proxy.ts";
 import { openRemoteSetup } from "./remote-setup.ts";
 
-const timeoutSeconds = 5;
+/** Long enough for a machine under load. */
+const timeoutSeconds = 15;
 
 const openSetup = ({ onTestFinished }: TestContext, environment: Record<string, string> = {}) =>
   openRemoteSetup({
