@@ -20,9 +20,9 @@ import {
 } from "./tenant.ts";
 
 /**
- * A reference model of submissions, supplements, programmes, tracks, rounds, assignments, feedback, persons and
- * exports of one tenant. It follows the specification (2.5, 2.7, 3.1, 3.2, 4.2–4.5, 4.7–4.10, 5, 8) and shares no code
- * with the program.
+ * A reference model of submissions, supplements, programmes, tracks, rounds, forms, reviewers, assignments, feedback,
+ * persons, payments, files, e-mails and exports of one tenant. It follows the specification (2.5, 2.7, 3.1, 3.2, 4, 5,
+ * 8) and shares no code with the program.
  */
 
 /**
