@@ -55,9 +55,11 @@ export async function bundleProgram(folder: string): Promise<void> {
       groups: [
         {
           name: "start",
-          priority: 3,
+          priority: 4,
           test: /[\\/]src[\\/](config[\\/]load|commands[\\/](stdio|terminal[\\/]broken-pipe)|app[\\/]startup)\.ts$/,
         },
+        // With what it needs, because it is read before the service.
+        { name: "token-scopes", priority: 3, test: /[\\/]src[\\/]store[\\/]sqlite[\\/]token-scopes\.ts$/ },
         { name: "terminal", priority: 2, test: /[\\/]src[\\/]commands[\\/](terminal[\\/]\w+|hosts[\\/]launch)\.ts$/ },
         { name: "service", priority: 1, test: /[\\/]src[\\/]commands[\\/]serve\.ts$/ },
         { name: "embedded", test: /[\\/]src[\\/](app[\\/]embedded-wiring|store[\\/]sqlite[\\/]open)\.ts$/ },

@@ -143,7 +143,7 @@ ${[toRow(header), toRow(header.map(() => "---")), ...lines.map(toRow)].join("\n"
 
 ${renderTargets(results).join("\n")}
 
-Where a rate is missed: a server with nothing but Node's HTTP module, which parses each request and answers with a fixed text of the same size, reaches ${formatNumber(floorReadsPerSecond)} reads a second with the same client. That is about the most that one process with this module can do. The start of the program with the embedded service includes opening the database, because the list of tools depends on the scopes of the token.
+Where a rate is missed: a server with nothing but Node's HTTP module, which parses each request and answers with a fixed text of the same size, reaches ${formatNumber(floorReadsPerSecond)} reads a second with the same client. That is about the most that one process with this module can do.
 
 ## Charts
 

@@ -1,5 +1,6 @@
 import type { Config } from "../config/load.ts";
 import { excludeSensitiveScopes, scopes } from "../contract/access/scopes.ts";
+import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { version } from "../lib/version.ts";
 import { answerStartup, createStartupServerFactory } from "../transport/stdio/startup-handshake.ts";
 import { StdioTransport } from "../transport/stdio/stdio-transport.ts";
@@ -15,8 +16,11 @@ export interface StartupHandshake {
  * Answers a client's handshake and lists the tools before the service is open. Returns undefined if only the service
  * knows which tools there are.
  */
-export function startHandshake(config: Config, transport = new StdioTransport()): StartupHandshake | undefined {
-  const supposed = guessScopes(config);
+export async function startHandshake(
+  config: Config,
+  transport = new StdioTransport(),
+): Promise<StartupHandshake | undefined> {
+  const supposed = await findLikelyScopes(config);
   if (!supposed || config.toolMode !== "full") return undefined;
   const createServer = createStartupServerFactory({
     version,
@@ -28,8 +32,11 @@ export function startHandshake(config: Config, transport = new StdioTransport())
   return { transport, needsService: answerStartup(transport, createServer) };
 }
 
-/** Returns the scopes of a token that was never used, or was never seen. */
-function guessScopes({ baseUrl, token, scopes: configured }: Config) {
+/** Returns the scopes that the token has in the database, or those of one that was never used or never seen. */
+async function findLikelyScopes({ baseUrl, token, scopes: configured, database }: Config) {
   if (baseUrl !== undefined) return new Set(configured ?? excludeSensitiveScopes(scopes));
-  return token === undefined ? excludeSensitiveScopes(scopes) : undefined;
+  if (token === undefined) return excludeSensitiveScopes(scopes);
+  if (isPostgresAddress(database)) return undefined;
+  const { readTokenScopes } = await import("../store/sqlite/token-scopes.ts");
+  return readTokenScopes(database, token, new Date());
 }

@@ -13,7 +13,7 @@ export async function serveStdio(config: Config): Promise<void> {
     throw new UsageError("PROGRAMME_TOKEN is needed with PROGRAMME_BASE_URL: an access token of the product.");
   }
   const { startHandshake } = await import("../app/startup.ts");
-  const handshake = startHandshake(config);
+  const handshake = await startHandshake(config);
   if (handshake && !(await waitUnlessStopped(isServiceNeeded(handshake, config)))) return;
   const { serveConnection } = await import("./serve.ts");
   try {

@@ -1,3 +1,5 @@
+import type { Token } from "./tokens.ts";
+
 /** The number of characters of a token that may be shown to identify it. */
 export const visibleTokenChars = 6;
 
@@ -8,3 +10,8 @@ export const tokenPattern = /^[0-9a-f]{64}$/i;
 export const appTokenPrefix = "app_";
 /** An access token of a connected app: 256 random bits as hexadecimal characters. */
 export const appTokenPattern = /^app_[0-9a-f]{64}$/;
+
+/** Returns whether a token is neither revoked nor expired. */
+export function isLive({ revokedAt, expiresAt }: Pick<Token, "revokedAt" | "expiresAt">, now: Date): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now.toISOString());
+}

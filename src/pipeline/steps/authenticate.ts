@@ -1,6 +1,6 @@
 import { getUserScopes, type User } from "../../contract/access/roles.ts";
 import type { Scope } from "../../contract/access/scopes.ts";
-import { appTokenPattern, tokenPattern } from "../../contract/access/token-format.ts";
+import { appTokenPattern, isLive, tokenPattern } from "../../contract/access/token-format.ts";
 import type { Token } from "../../contract/access/tokens.ts";
 import { problem } from "../../contract/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -118,9 +118,4 @@ export async function confineToCurrentScopes(store: Store, caller: Caller, now: 
   const current = await loadCurrentScopes(store, caller, now);
   if (!current) throw problem("invalid_token");
   return confineScopes(caller, current);
-}
-
-/** Returns whether a token is neither revoked nor expired. */
-function isLive({ revokedAt, expiresAt }: Token, now: Date): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now.toISOString());
 }
