@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import type { Db } from "../../src/store/database.ts";
+import type { Transact } from "../../src/store/engine.ts";
 import { openSqlite } from "../../src/store/sqlite/open.ts";
 
 async function openEngine() {
@@ -128,4 +129,57 @@ test("while the database cannot take the commits of a failed disk, changes are r
   await reading;
   await engine.transact(write("three"));
   expect(await listNotes(engine.read)).toEqual(["one", "two", "three"]);
+});
+
+/** Reads how many pages the log has, and how many of them are in the database. */
+function inspectLog(path: string) {
+  const database = new DatabaseSync(path);
+  try {
+    return database.prepare("pragma wal_checkpoint(noop)").get() as { log: number; checkpointed: number };
+  } finally {
+    database.close();
+  }
+}
+
+/** Commits texts of about a page each. */
+async function writePages(transact: Transact, count: number): Promise<void> {
+  for (let written = 0; written < count; written += 50) {
+    await transact(async (db) => {
+      for (let page = 0; page < 50; page += 1) await write("x".repeat(4_000))(db);
+    });
+  }
+}
+
+test("commits are moved to the database beside the requests, and the log is used again from its start", async () => {
+  const { engine, path } = await openEngine();
+  await writePages(engine.transact, 950);
+  expect(inspectLog(path)).toMatchObject({ checkpointed: 0 });
+  await writePages(engine.transact, 100);
+  await vi.waitFor(() => {
+    const { log, checkpointed } = inspectLog(path);
+    expect(checkpointed).toBe(log);
+  });
+  await engine.transact(write("after"));
+  expect(inspectLog(path).log).toBeLessThan(50);
+  expect(await listNotes(engine.read)).toHaveLength(1_051);
+});
+
+test("while a reader needs the log, commits go on, and it is used from its start afterwards", async () => {
+  const { engine, path } = await openEngine();
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const reading = engine.snapshot(async (db) => {
+    const before = await listNotes(db);
+    begun.resolve();
+    await held.promise;
+    return { before, after: await listNotes(db) };
+  });
+  await begun.promise;
+  await writePages(engine.transact, 2_500);
+  expect(inspectLog(path).log).toBeGreaterThan(2_500);
+  held.resolve();
+  expect(await reading).toEqual({ before: [], after: [] });
+  await vi.waitFor(async () => {
+    await engine.transact(write("after"));
+    expect(inspectLog(path).log).toBeLessThan(1_000);
+  });
 });

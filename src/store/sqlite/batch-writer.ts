@@ -15,21 +15,26 @@ export interface Batch {
   readonly rows: readonly (readonly Stored[])[];
 }
 
+export type Task = Batch | "checkpoint";
+
 export interface BatchOutcome {
   readonly error?: unknown;
 }
 
-/** Runs batches one after the other on a worker thread, so that no request waits for the disk. */
+/** Does work one after the other on a worker thread, so that no request waits for the disk. */
 export interface BatchWriter {
-  /** The thread is running. It starts with the first batch. */
+  /** True after a batch, while the thread is running. */
   readonly started: boolean;
   /** Resolves when the batch is committed. Rejects when it is not, or when the result is unknown. */
   run(batch: Batch): Promise<void>;
+  /** Moves commits from the log to the database: all that no reader needs in the log. */
+  checkpoint(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createBatchWriter(options: BatchOptions): BatchWriter {
   let worker: Worker | undefined;
+  let hasRunBatch = false;
   let last: Promise<unknown> = Promise.resolve();
 
   function getWorker(): Worker {
@@ -42,20 +47,26 @@ export function createBatchWriter(options: BatchOptions): BatchWriter {
     return started;
   }
 
-  async function runNow(batch: Batch): Promise<void> {
-    const { error } = await awaitAnswer(getWorker(), batch);
+  async function runNow(task: Task): Promise<void> {
+    const { error } = await awaitAnswer(getWorker(), task);
     if (error) throw error;
+  }
+
+  function runAfterOthers(task: Task): Promise<void> {
+    const run = last.then(() => runNow(task));
+    last = run.catch(() => undefined);
+    return run;
   }
 
   return {
     get started() {
-      return worker !== undefined;
+      return hasRunBatch && worker !== undefined;
     },
     run(batch) {
-      const run = last.then(() => runNow(batch));
-      last = run.catch(() => undefined);
-      return run;
+      hasRunBatch = true;
+      return runAfterOthers(batch);
     },
+    checkpoint: () => runAfterOthers("checkpoint"),
     async close() {
       await last;
       if (!worker) return;
@@ -71,13 +82,13 @@ function start(workerData: BatchOptions): Worker {
   // The script has this file's extension: `.ts` in the sources, `.js` in a build.
   const script = new URL(`batch-thread${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(script, { workerData, execArgv: ["--disable-warning=ExperimentalWarning"] });
-  // Between batches no listener waits for the worker, and it must not keep the process alive.
+  // Between tasks no listener waits for the worker, and it must not keep the process alive.
   worker.on("error", () => undefined);
   worker.unref();
   return worker;
 }
 
-function awaitAnswer(worker: Worker, batch: Batch): Promise<BatchOutcome> {
+function awaitAnswer(worker: Worker, task: Task): Promise<BatchOutcome> {
   return new Promise((resolve, reject) => {
     const settle = (then: () => void) => {
       worker.off("message", handleAnswer).off("error", handleFailure).off("exit", handleExit);
@@ -89,6 +100,6 @@ function awaitAnswer(worker: Worker, batch: Batch): Promise<BatchOutcome> {
     const handleExit = () => settle(() => reject(new Error("The thread that writes batches has ended")));
     worker.on("message", handleAnswer).on("error", handleFailure).on("exit", handleExit);
     worker.ref();
-    worker.postMessage(batch);
+    worker.postMessage(task);
   });
 }

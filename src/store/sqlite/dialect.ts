@@ -14,6 +14,8 @@ import type { EngineAdapter } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
 import type { Stored } from "../queries/codec.ts";
 import { type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
+import type { BatchWriter } from "./batch-writer.ts";
+import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
 import {
   isDiskFailure,
   openConnection,
@@ -41,8 +43,9 @@ export interface WriteDialects {
   confirm(): Promise<void>;
 }
 
-export function createWriteDialects(options: Omit<SqliteOptions, "role">): WriteDialects {
-  const driver = new SqliteDriver({ ...options, role: "write" });
+/** @param thread - moves commits from the log to the database; absent if there is no log */
+export function createWriteDialects(options: Omit<SqliteOptions, "role">, thread?: BatchWriter): WriteDialects {
+  const driver = new SqliteDriver({ ...options, role: "write" }, thread);
   return {
     write: createDialect(driver),
     relaxed: createDialect(createRelaxedDriver(driver)),
@@ -120,12 +123,14 @@ function createRelaxedDriver(driver: SqliteDriver): Driver {
 class SqliteDriver implements Driver {
   readonly #options: SqliteOptions;
   readonly #mutex: Mutex | undefined;
+  readonly #checkpoints: Checkpoints | undefined;
   #opening: Promise<SqliteConnection> | undefined;
   #connection: SqliteConnection | undefined;
 
-  constructor(options: SqliteOptions) {
+  constructor(options: SqliteOptions, thread?: BatchWriter) {
     this.#options = options;
     this.#mutex = options.role === "write" ? new Mutex(options.busyTimeoutMs) : undefined;
+    this.#checkpoints = thread && createCheckpoints({ thread, pauseWrites: (work) => this.#pauseWrites(work) });
   }
 
   /** Opens the connection, if no dialect that shares it has done so. */
@@ -155,23 +160,19 @@ class SqliteDriver implements Driver {
 
   /** Commits, and does not wait for the disk. */
   async commitRelaxed(): Promise<void> {
+    const connection = this.#open();
     try {
-      this.#open().commit();
+      connection.commit();
     } catch (error) {
       if (isDiskFailure(error)) this.#options.onDiskFailure?.();
       throw error;
     }
+    if (connection.log) this.#checkpoints?.handleCommit(connection.log.countPages());
   }
 
   async confirm(): Promise<void> {
     const { log } = this.#open();
-    if (!log?.hasFailed()) return log?.sync();
-    await this.#mutex?.acquire();
-    try {
-      await log.sync();
-    } finally {
-      this.#mutex?.release();
-    }
+    return log?.hasFailed() ? this.#pauseWrites(() => log.sync()) : log?.sync();
   }
 
   async rollbackTransaction(): Promise<void> {
@@ -183,10 +184,20 @@ class SqliteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
+    await this.#checkpoints?.close();
+    await this.#pauseWrites(async () => {
+      await this.#connection?.close();
+      this.#connection = undefined;
+    });
+  }
+
+  async #pauseWrites(work: () => Promise<void>): Promise<void> {
     await this.#mutex?.acquire();
-    await this.#connection?.close();
-    this.#connection = undefined;
-    this.#mutex?.release();
+    try {
+      await work();
+    } finally {
+      this.#mutex?.release();
+    }
   }
 
   #open(): SqliteConnection {

@@ -42,11 +42,11 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   if (!inMemory) create(path);
   const disk = createDiskCheck(path);
   const options = { path, busyTimeoutMs, unchecked, onDiskFailure: disk.recordFailure };
-  const dialects = createWriteDialects(options);
+  const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
+  const dialects = createWriteDialects(options, batches);
   const write = new Kysely<Database>({ dialect: dialects.write });
   const openReader = () => new Kysely<Database>({ dialect: createSqliteDialect({ ...options, role: "read" }) });
   const read = inMemory ? write : openReader();
-  const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
   const relaxed = new Kysely<Database>({ dialect: dialects.relaxed });
   const transactRelaxed = createTransact(relaxed);
   /** Returns the result of a transaction when the disk has it. Others may commit until then. */
@@ -59,10 +59,10 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const takeCommitNumber = prepareCommitSequence(write);
   const runInTurn = createTenantQueues(busyTimeoutMs);
   async function close() {
-    await batches?.close();
     await read.destroy();
     // Both: an instance closes the connection only if it has used it.
     await Promise.all([write.destroy(), relaxed.destroy()]);
+    await batches?.close();
   }
   try {
     if (!inMemory) await holdConnection(read);

@@ -12,8 +12,16 @@ export interface WriteAheadLog {
   sync(): Promise<void>;
   /** Returns true after a wait that failed. The next one needs the connection without an open transaction. */
   hasFailed(): boolean;
+  /** Returns how many pages of commits are not in the database yet. Only outside a transaction. */
+  countPages(): number;
   close(): Promise<void>;
 }
+
+/**
+ * SQLite moves commits to the database itself when the log has so many pages. It then does so within a commit, in which
+ * all requests wait for the disk. The program moves them earlier, on a thread (`checkpoints.ts`).
+ */
+const maxPages = 8_000;
 
 /**
  * Opens the log of a connection with `synchronous = NORMAL`, in which SQLite itself waits for the disk only before it
@@ -25,6 +33,8 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
   db.exec("SELECT 1 FROM sqlite_master LIMIT 1");
   // The name as SQLite has resolved it: a path may be a symbolic link.
   const file = await open(`${db.location()}-wal`, "r+");
+  const countPages = createPageCounter(db);
+  if (countPages) db.exec(`PRAGMA wal_autocheckpoint = ${maxPages}`);
   let hasFailed = false;
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -63,6 +73,7 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
       return next;
     },
     hasFailed: () => hasFailed,
+    countPages: countPages ?? (() => 0),
     async close() {
       await Promise.allSettled([running, next]);
       await file.close();
@@ -70,8 +81,22 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
   };
 }
 
+type Progress = Readonly<Record<"busy" | "log" | "checkpointed", number>>;
+
+/** Returns a function that counts the pages of the log. Undefined before SQLite 3.51, which does not report them. */
+function createPageCounter(db: DatabaseSync): (() => number) | undefined {
+  const { version } = db.prepare("SELECT sqlite_version() AS version").get() as { version: string };
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major < 3 || (major === 3 && minor < 51)) return undefined;
+  const inspect = db.prepare("PRAGMA wal_checkpoint(NOOP)");
+  return () => {
+    const { log, checkpointed } = inspect.get() as Progress;
+    return log - checkpointed;
+  };
+}
+
 /** Moves all commits from the log to the database, and waits for the disk. */
 function moveCommits(db: DatabaseSync): void {
-  const moved = db.prepare("PRAGMA wal_checkpoint(FULL)").get() as Record<"busy" | "log" | "checkpointed", number>;
+  const moved = db.prepare("PRAGMA wal_checkpoint(FULL)").get() as Progress;
   if (moved.busy !== 0 || moved.checkpointed < moved.log) throw new Error("The log could not be moved to the database");
 }
