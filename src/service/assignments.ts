@@ -123,7 +123,7 @@ export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (co
   );
   for (const submission of submissions) requireInRound(submission, round);
   const statuses = new Map(reviewers.map((reviewer) => [reviewer.reviewerId, reviewer.status]));
-  const past = await loadPastAssignments(store, { where: { submissionId, reviewerId } });
+  const past = await loadPastOfPairs(store, pairs);
   return applyPlan(context, round, "bulk", planPairs(pairs, statuses, past, round.roundId));
 };
 
@@ -178,6 +178,22 @@ async function loadPastAssignments(store: Reader, query: Query<"assignments">): 
   const past: PastAssignment[] = [];
   for await (const row of store.scan("assignments", query)) {
     past.push(pickKeys(row, "submissionId", "reviewerId", "roundId", "status", "active", "conflictAttestation"));
+  }
+  return past;
+}
+
+/** Pairs of one query, so that none takes long. */
+const pairsPerQuery = 100;
+
+/** Loads the assignments of exactly these pairs: each of the submissions may have many others. */
+async function loadPastOfPairs(store: Reader, pairs: readonly Pair[]): Promise<PastAssignment[]> {
+  const distinct = Map.groupBy(pairs, ({ submissionId, reviewerId }) => `${submissionId} ${reviewerId}`);
+  const wanted = [...distinct.values()].flatMap(([pair]) =>
+    pair ? [pickKeys(pair, "submissionId", "reviewerId")] : [],
+  );
+  const past: PastAssignment[] = [];
+  for (let start = 0; start < wanted.length; start += pairsPerQuery) {
+    past.push(...(await loadPastAssignments(store, { among: wanted.slice(start, start + pairsPerQuery) })));
   }
   return past;
 }

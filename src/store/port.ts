@@ -44,6 +44,8 @@ export interface Query<T extends TableName> {
   readonly search?:
     | { readonly columns: readonly [ScalarColumns<T>, ...ScalarColumns<T>[]]; readonly text: string }
     | undefined;
+  /** Selects only rows that have all values of one of these. All name the same columns, and no two are equal. */
+  readonly among?: readonly { readonly [K in ScalarColumns<T>]?: Row<T>[K] }[] | undefined;
 }
 
 /**

@@ -10,6 +10,7 @@ export interface AnyQuery {
   readonly search?: { readonly columns: readonly string[]; readonly text: string } | undefined;
   /** Selects only rows with these ids. */
   readonly ids?: readonly string[] | undefined;
+  readonly among?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /** Selects only audit entries of changes. */
   readonly changesOnly?: boolean | undefined;
 }
@@ -31,7 +32,7 @@ type Select = SelectQueryBuilder<Database, string, object>;
 /** Selects a source's rows of one tenant that match a query. The row's alias is `t`. */
 export function selectMatching(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery): Select {
   const members = listMembers(query);
-  const [first, ...others] = query.ids ? [undefined, ...members] : members;
+  const [first, ...others] = query.ids || query.among ? [undefined, ...members] : members;
   let select: Select;
   if (query.ids) {
     // The ids come first in the join, so that each row is found by its key.
@@ -39,6 +40,8 @@ export function selectMatching(db: Db, source: Source<unknown>, businessId: stri
       .crossJoin(`${source.name} as t`)
       .where("t.businessId", "=", businessId)
       .whereRef(`t.${source.key[0]}`, "=", "wanted.value");
+  } else if (query.among) {
+    select = selectAmong(db, source, query.among).where("t.businessId", "=", businessId);
   } else if (first) {
     // The members index has the order of the list, so it comes first in the join.
     select = (db.selectFrom("members as m") as Select)
@@ -63,6 +66,19 @@ export function selectMatching(db: Db, source: Source<unknown>, businessId: stri
   // A literal, because a partial index over changes is used only if the query repeats its condition.
   if (query.changesOnly) select = select.where(sql<boolean>`${sql.ref("t.kind")} = ${sql.lit("change")}`);
   return query.search ? select.where(matchContaining(db, query.search)) : select;
+}
+
+// The wanted values come first in the join, so that the rows of each are found by the index of its first column.
+function selectAmong(db: Db, source: Source<unknown>, wanted: readonly Readonly<Record<string, unknown>>[]): Select {
+  const columns = Object.keys(wanted[0] ?? {});
+  const rows = wanted.map((row) => sql`(${sql.join(columns.map((column) => toStorable(row[column])))})`);
+  const values = sql`(values ${sql.join(rows)})`.as("wanted");
+  let select = db.selectFrom(values as never).crossJoin(`${source.name} as t`) as unknown as Select;
+  for (const [index, column] of columns.entries()) {
+    // Both databases give the columns of a list of values these names.
+    select = select.whereRef(`t.${column}`, "=", `wanted.column${index + 1}`);
+  }
+  return select;
 }
 
 /** Columns with few values, each of which has an index in the order of the list. */
@@ -94,7 +110,7 @@ export function selectStep(
 
 function stepOfOne(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: SortStep): Select {
   const { sort, limit, after } = step;
-  const byMember = sort.column === "createdAt" && !query.ids && listMembers(query).length > 0;
+  const byMember = sort.column === "createdAt" && !query.ids && !query.among && listMembers(query).length > 0;
   const [id, ...revision] = source.key.map((column) => `t.${column}`);
   const keys = byMember ? ["m.createdAt", "m.id", ...revision] : [`t.${sort.column}`, id as string, ...revision];
   const { where = {} } = query;

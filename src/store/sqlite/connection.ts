@@ -58,8 +58,8 @@ async function openLog(db: DatabaseSync, onDiskFailure = () => {}): Promise<Writ
 }
 
 const maxStatements = 500;
-/** A transaction with many statements yields to other requests after so many. */
-const statementsPerTurn = 50;
+/** Transactions that have taken this long in a turn of the event loop yield to other requests. */
+const maxTurnMs = 3;
 
 interface Statement {
   readonly statement: StatementSync;
@@ -78,7 +78,8 @@ export class SqliteConnection implements DatabaseConnection {
   #begun = false;
   /** Identifies the transaction. */
   #transactions = 0;
-  #statementsInTurn = 0;
+  /** Time of the first statement in this turn of the event loop. */
+  #turnStartedMs: number | undefined;
 
   /** @param busyTimeoutMs - time that a statement outside a transaction waits for another process's transaction */
   constructor(db: DatabaseSync, busyTimeoutMs: number, log: WriteAheadLog | undefined) {
@@ -93,7 +94,6 @@ export class SqliteConnection implements DatabaseConnection {
     this.#db.exec("BEGIN IMMEDIATE");
     this.#begun = true;
     this.#transactions += 1;
-    this.#statementsInTurn = 0;
   }
 
   commit(): void {
@@ -120,7 +120,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery | PreparedQuery): Promise<QueryResult<R>> {
-    if (this.#begun && ++this.#statementsInTurn > statementsPerTurn) await this.#yieldTurn();
+    if (this.#begun && this.#isTurnOver()) await this.#yieldTurn();
     this.#assertBegun();
     let result: QueryResult<R>;
     try {
@@ -155,12 +155,22 @@ export class SqliteConnection implements DatabaseConnection {
     return { rows: [], numAffectedRows: BigInt(changes) };
   }
 
+  // Measures across transactions, because one can follow the other in the same turn.
+  #isTurnOver(): boolean {
+    const nowMs = performance.now();
+    if (this.#turnStartedMs !== undefined) return nowMs - this.#turnStartedMs > maxTurnMs;
+    this.#turnStartedMs = nowMs;
+    setImmediate(() => {
+      this.#turnStartedMs = undefined;
+    });
+    return false;
+  }
+
   async #yieldTurn(): Promise<void> {
     const transaction = this.#transactions;
     await yieldToEvents();
     // A statement whose transaction has ended must not run on its own.
     if (!this.#begun || transaction !== this.#transactions) throw new Error("The transaction has ended");
-    this.#statementsInTurn = 0;
   }
 
   // Fails when SQLite has already rolled back. Otherwise the remaining statements of the transaction would commit one
