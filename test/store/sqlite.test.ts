@@ -226,7 +226,7 @@ describe("a tenant that changes much", () => {
     const writing = write(async (transaction) => {
       const { program } = createFactory((work) => work(transaction));
       const before = await program();
-      late = readLong(transaction).then(program);
+      late = readLong(transaction).then(() => program());
       late.catch(() => undefined);
       await transaction.update("programs", { ...before, version: 7 }, { name: "Other" });
     });
