@@ -30,7 +30,7 @@ export function createReviewInput(
       const matching = [{}, domain, domain, { useExpertiseMatching: true }][target];
       const inReview = named.submissions.findLast(({ state }) => state === "IN_REVIEW")?.currentRoundId;
       const roundId = (choice % 2 ? inReview : undefined) ?? named.fixed.roundIds[choice % roundIds.length];
-      return { roundId, ...(choice < 4 ? {} : { reviewsPerSubmission: choice - 3 }), ...matching };
+      return { roundId, ...(choice % 2 ? { reviewsPerSubmission: 1 } : {}), ...matching };
     }
     case "get_reviewer":
       return { reviewerId: named.reviewers[(target + choice) % named.reviewers.length]?.reviewerId };
