@@ -1,13 +1,13 @@
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import pRetry from "p-retry";
 import { type App, requireServerKey } from "../app/app.ts";
 import type { StartupHandshake } from "../app/startup.ts";
 import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { Problem } from "../contract/errors.ts";
+import { isUnavailable } from "../contract/errors.ts";
 import { toNamedOrigin } from "../lib/http/loopback.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
+import { retry } from "../lib/retry.ts";
 import { version } from "../lib/version.ts";
 import { chooseLaunch, getRunningProcess } from "./hosts/launch.ts";
 import { databaseWaitMs, openApp } from "./open-app.ts";
@@ -85,16 +85,16 @@ export async function serveHttp(config: Config): Promise<void> {
   print(`${formatBanner(publicUrl, config, token)}${await formatSetup(app, publicUrl)}`);
 }
 
+const openRetryMs = 1_000;
+
 /** Opens the program. Checks everything that could prevent serving before it creates any file. */
 async function openToServe(config: Config): Promise<App> {
   if (config.baseUrl === undefined) requireServerKey(config);
-  const startedMs = performance.now();
-  return pRetry(() => openApp(config, { databaseWaitMs }), {
-    retries: Number.POSITIVE_INFINITY,
-    factor: 1,
+  return retry(() => openApp(config, { databaseWaitMs }), {
+    firstPauseMs: openRetryMs,
+    maxPauseMs: openRetryMs,
     // Another process can hold an SQLite file for longer than a transaction waits while it fills it.
-    shouldRetry: ({ error }) =>
-      error instanceof Problem && error.code === "unavailable" && performance.now() - startedMs < databaseWaitMs,
+    getLimitMs: (error) => (isUnavailable(error) ? databaseWaitMs : 0),
   });
 }
 

@@ -379,6 +379,11 @@ export function toAgentError({ code, message, details, remediation }: Problem) {
   return { code, message, ...(details ? { details } : {}), next: remediation };
 }
 
+/** Returns whether an error says that what is needed, such as the database, cannot be reached for now. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof Problem && error.code === "unavailable";
+}
+
 /** Creates a {@link Problem} to throw. */
 export function problem(code: ProblemCode, details?: Readonly<Record<string, unknown>>, message?: string): Problem {
   return new Problem(code, details, message);

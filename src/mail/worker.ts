@@ -1,7 +1,7 @@
-import pRetry from "p-retry";
-import { Problem } from "../contract/errors.ts";
+import { isUnavailable } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { retry } from "../lib/retry.ts";
 import { combineWorkerStates, createLoop, type Worker } from "../lib/worker.ts";
 import { withAudit } from "../pipeline/audit/with-audit.ts";
 import type { MailLease, PipelineTransaction, Store } from "../store/port.ts";
@@ -184,14 +184,12 @@ class MailSender {
    * claims the message before the lease ends. At shutdown there is less time.
    */
   async #retryWrite(stopping: AbortSignal, write: () => Promise<void>): Promise<void> {
-    const startedMs = performance.now();
-    await pRetry(write, {
-      retries: Number.POSITIVE_INFINITY,
-      minTimeout: writeRetryMs,
-      factor: 1,
-      shouldRetry: ({ error }) => {
-        const limitMs = stopping.aborted ? shutdownRetryMs : this.#deps.timeoutMs;
-        return error instanceof Problem && error.code === "unavailable" && performance.now() - startedMs <= limitMs;
+    await retry(write, {
+      firstPauseMs: writeRetryMs,
+      maxPauseMs: writeRetryMs,
+      getLimitMs: (error) => {
+        if (!isUnavailable(error)) return 0;
+        return stopping.aborted ? shutdownRetryMs : this.#deps.timeoutMs;
       },
     });
   }

@@ -1,5 +1,5 @@
 import { problem } from "../contract/errors.ts";
-import { WaitQueue } from "../lib/wait-queue.ts";
+import { WaitQueue } from "../lib/collections/wait-queue.ts";
 
 /** Shares a process between organisations. */
 export interface FairScheduler {

@@ -1,5 +1,5 @@
 import { problem } from "../contract/errors.ts";
-import { WaitQueue } from "../lib/wait-queue.ts";
+import { WaitQueue } from "../lib/collections/wait-queue.ts";
 
 /** A mutex with a timeout. Waiters are served in the order of their requests. */
 export class Mutex {

@@ -1,7 +1,7 @@
 import type { default as Driver } from "pg";
 import type { Log } from "../../lib/log.ts";
 import { describeDatabaseAddress, parsePostgresAddress } from "../../lib/postgres-address.ts";
-import { retry } from "../retry.ts";
+import { retry } from "../../lib/retry.ts";
 import { connectClient } from "./pools.ts";
 import type { ConnectionGuard } from "./primary.ts";
 import { describeFailure, isTransient } from "./reasons.ts";

@@ -1,5 +1,5 @@
 import type { Client, ClientBase, ClientConfig, default as Driver, Pool, PoolClient } from "pg";
-import { retry } from "../retry.ts";
+import { retry } from "../../lib/retry.ts";
 import {
   ConnectionsInUse,
   classifyFault,

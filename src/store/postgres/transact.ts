@@ -1,6 +1,6 @@
+import { retry } from "../../lib/retry.ts";
 import { type Db, holdConnection } from "../database.ts";
 import type { Transact, TransactSerially } from "../engine.ts";
-import { retry } from "../retry.ts";
 import { createTenantQueues } from "../tenant-queue.ts";
 import { prepareCommitSequence } from "../tenant-sequence.ts";
 import { isRepeatable, lostTimeoutMs, retryPauses } from "./faults.ts";

@@ -3,8 +3,8 @@ import { setImmediate as yieldToEvents } from "node:timers/promises";
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import { LRUCache } from "lru-cache";
 import { problem } from "../../contract/errors.ts";
+import { retry } from "../../lib/retry.ts";
 import type { PreparedQuery } from "../database.ts";
-import { retry } from "../retry.ts";
 import { openWriteAheadLog, type WriteAheadLog } from "./write-ahead-log.ts";
 
 export interface SqliteOptions {
