@@ -29,6 +29,8 @@ const windowMs = 60_000;
 const leaseMs = 20_000;
 const maxChunk = 10_000;
 export const maxLimitedTokens = 10_000;
+/** A process that stops gives the permits of this many tokens back at a time, and leaves the database to others too. */
+const concurrentReleases = 8;
 
 interface Holding {
   lease: PermitLease | undefined;
@@ -104,9 +106,11 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
 
   async function close(): Promise<void> {
     const nowMs = clock.now().getTime();
-    for (const [tokenId, holding] of holdings.entries()) {
-      if (holding.lease && holding.lease.expiresAtMs > nowMs) await release(tokenId, holding);
-    }
+    const held = [...holdings.entries()].filter(([, { lease }]) => lease && lease.expiresAtMs > nowMs).values();
+    const releaseRest = async () => {
+      for (const [tokenId, holding] of held) await release(tokenId, holding);
+    };
+    await Promise.all(Array.from({ length: concurrentReleases }, releaseRest));
     holdings.clear();
   }
 

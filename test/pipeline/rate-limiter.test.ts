@@ -224,6 +224,31 @@ describe("the sliding window", () => {
     await store.close();
   });
 
+  plain("gives the permits of many tokens back at a stop, of several at a time", async () => {
+    const store = await openStore({ database: ":memory:" });
+    const clock = new TestClock();
+    const limiter = createRateLimiter(store, clock, smallLimit * 10);
+    const tokenIds = Array.from({ length: 30 }, (_, index) => `tok_${index}`);
+    for (const tokenId of tokenIds) await limiter.consume(tokenId);
+    const lease = store.leasePermits.bind(store);
+    const released: string[] = [];
+    let running = 0;
+    let most = 0;
+    const counted = vi.spyOn(store, "leasePermits").mockImplementation(async (request) => {
+      most = Math.max(most, ++running);
+      const granted = await lease(request);
+      running -= 1;
+      released.push(request.tokenId);
+      return granted;
+    });
+    onTestFinished(() => counted.mockRestore());
+    await limiter.close();
+    expect(released.toSorted()).toEqual(tokenIds.toSorted());
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThan(10);
+    await store.close();
+  });
+
   plain("counts of a process that has stopped only what it used", async () => {
     const store = await openStore({ database: ":memory:" });
     const clock = new TestClock();
