@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import type { Figure, Results } from "../bench/tenants.ts";
+
+const file = new URL("../bench/results/tenants.json", import.meta.url);
+const { measuredAt, machine, rounds, seconds, figures } = JSON.parse(readFileSync(file, "utf8")) as Results;
+const wantedRatio = 3;
+
+const kinds = [...new Set(figures.map(({ kind }) => kind))];
+const met = figures.filter(({ ratio }) => ratio <= wantedRatio).length;
+const rows = Map.groupBy(figures, ({ engine, load }) => `${engine} | ${load}`);
+
+function renderCell(row: readonly Figure[], kind: string): string {
+  const figure = row.find((each) => each.kind === kind);
+  return figure
+    ? `${figure.loadedP50Ms.toFixed(0)} / ${figure.loadedP99Ms.toFixed(0)} ms, ${figure.ratio.toFixed(1)} ×`
+    : "";
+}
+
+function renderQuiet(engine: string, kind: string): string {
+  const own = figures.filter((each) => each.engine === engine && each.kind === kind);
+  const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+  const [p50Ms, p99Ms] = [median(own.map((each) => each.quietP50Ms)), median(own.map((each) => each.quietP99Ms))];
+  return `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)} ms`;
+}
+
+const engines = [...new Set(figures.map(({ engine }) => engine))];
+const quiet = engines.map(
+  (engine) => `| ${engine} | none | ${kinds.map((kind) => renderQuiet(engine, kind)).join(" | ")} |`,
+);
+const loaded = [...rows].map(
+  ([name, row]) => `| ${name} | ${kinds.map((kind) => renderCell(row, kind)).join(" | ")} |`,
+);
+
+/** Renders how long the calls of one organisation take beside another one that calls without pause. */
+export const tenantFigures = `\`node bench/tenants.ts\` measures this: one organisation sends reads, lists, workflows, changes, bulk changes (500 assignments each) and exports over 128 connections and 32 tokens, with the rate limit raised to a million. Another makes a call every 10 ms. The table has the median and the 99th percentile of its calls, and how many times the latter is that of quiet times. At most ${wantedRatio} × is wanted: ${met} of ${figures.length} are within it. Measured on ${measuredAt} on ${machine}, which the clients and the database share with the service, in ${rounds} rounds of ${seconds} seconds.
+
+| database | the other organisation sends | ${kinds.join(" | ")} |
+| --- | --- |${" --- |".repeat(kinds.length)}
+${[...quiet, ...loaded].join("\n")}
+
+Where it is missed, the call waits for the process: a call passes through several turns of the event loop, and in each of them calls of the other organisation run for up to 2 ms. With bulk changes on SQLite, a change waits in addition until one of the other organisation is committed. The default rate limit keeps an organisation far below this load.
+`;
