@@ -56,9 +56,16 @@ export class HttpServers {
     this.#main?.callerCheck?.keys?.reload();
   }
 
-  /** Accepts no new connections. Resolves when the open ones have ended. */
+  /**
+   * Accepts no new connections, and answers calls that wait for a human, who would hold up the stop. Resolves when the
+   * open connections have ended.
+   */
   async stopListening(): Promise<void> {
-    await Promise.all([this.http?.close(), this.#linkServer?.then((server) => server.close())]);
+    await Promise.all([
+      this.mcp?.endQuestions(),
+      this.http?.close(),
+      this.#linkServer?.then((server) => server.close()),
+    ]);
   }
 
   /** Ends the streams of MCP, which would otherwise last as long as their clients listen. */

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { openSession } from "../replicas/raw-session.ts";
 import { send } from "../support/clients/raw-http.ts";
 import { type Home, openHome } from "../support/processes/program.ts";
 import { waitFor } from "../support/wait.ts";
@@ -65,6 +66,25 @@ describe("a server that is told to stop", () => {
     await slow.closed;
     expect(slow.received()).toMatch(/^HTTP\/1\.1 201 /);
     expect((await started.ended()).code).toBe(0);
+  });
+
+  test("answers a call of a session that waits for its human, before its stream ends", async () => {
+    const home = await openHome();
+    const { started, origin, token } = await serve(home, [], { PROGRAMME_CONFIRM: "ask" });
+    const headers = { authorization: `Bearer ${token}` };
+    const { body } = await send(`${origin}/integrations/v1/submissions?state=SUBMITTED`, { headers });
+    const { submissionId, version } = body.data[0];
+    const session = await openSession(origin, token);
+    const asked = await session.callAsked("eliminate_submission", { submissionId, version, reason: "Out of scope" });
+    started.process.kill("SIGTERM");
+    const answer = await asked.result;
+    expect(answer.isError).toBe(true);
+    expect(JSON.stringify(answer)).toMatch(/unavailable.*The server is stopping\..*same idempotency key/);
+    expect((await started.ended()).code).toBe(0);
+    const again = await serve(home);
+    const after = await send(`${again.origin}/integrations/v1/submissions/${submissionId}`, { headers });
+    expect(after.body.data).toMatchObject({ state: "SUBMITTED", version });
+    await again.started.stop();
   });
 
   test("aborts requests after the shutdown time, and exits with 0", async () => {

@@ -27,6 +27,8 @@ export interface McpEndpoint {
   fetch(request: Request, incoming: IncomingMessage): Promise<Response>;
   /** Returns the numbers of open sessions and subscription streams. */
   open(): { readonly sessions: number; readonly subscriptions: number };
+  /** Answers the calls of sessions that wait for a human: the server stops. */
+  endQuestions(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -93,6 +95,7 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
       }
     },
     open: () => ({ sessions: sessions.size, subscriptions: listening.size }),
+    endQuestions: () => sessions.endQuestions(),
     async close() {
       await listening.close();
       await sessions.close();

@@ -8,6 +8,8 @@ import {
   type JSONRPCRequest,
   type JSONRPCResponse,
   type MessageExtraInfo,
+  type RequestId,
+  type Result,
   type Server,
   type Transport,
   type TransportSendOptions,
@@ -30,6 +32,12 @@ export interface InitializableServer extends Server {
   unwatched(work: () => Promise<void>): Promise<void>;
 }
 
+interface AskedQuestion {
+  readonly questionId: string;
+  /** Id of the request that asks. */
+  readonly requestId: RequestId | undefined;
+}
+
 const initializeId = "initialize";
 
 /**
@@ -42,8 +50,8 @@ export class SessionRequest implements Transport {
   onmessage?: NonNullable<Transport["onmessage"]>;
   readonly #deps: SessionRequestDeps;
   readonly #inner: WebStandardStreamableHTTPServerTransport;
-  /** Ids of the questions that this request waits for, by the id that the server gave them. */
-  readonly #questionIds = new Map<unknown, string>();
+  /** Questions that this request waits for, by the id that the server gave them. */
+  readonly #questions = new Map<unknown, AskedQuestion>();
   /** Ids of the requests of this HTTP request that are neither answered nor cancelled. */
   readonly #open = new Set<unknown>();
   #hasCancelled = false;
@@ -94,16 +102,31 @@ export class SessionRequest implements Transport {
     }
     if (isJSONRPCResponse(message)) this.#settle(message.id);
     const { relatedRequestId } = options ?? {};
-    await this.#inner.send(this.#replaceId(message), relatedRequestId === undefined ? {} : { relatedRequestId });
+    await this.#inner.send(
+      this.#replaceId(message, relatedRequestId),
+      relatedRequestId === undefined ? {} : { relatedRequestId },
+    );
   }
 
   /** The session whose client owes this request an answer. */
   get askedSession(): SessionTerms | undefined {
-    return this.#questionIds.size > 0 ? this.#terms : undefined;
+    return this.#questions.size > 0 ? this.#terms : undefined;
   }
 
   close(): Promise<void> {
     return this.#inner.close();
+  }
+
+  /** Gives the requests that wait for a human this result, and stops waiting. The calls are not made. */
+  async answerWaiting(result: Result): Promise<void> {
+    const requestIds = new Set([...this.#questions.values()].map(({ requestId }) => requestId));
+    for (const id of requestIds) {
+      if (id === undefined || !this.#open.has(id)) continue;
+      const cancelled = { method: "notifications/cancelled", params: { requestId: id } } as const;
+      this.onmessage?.({ jsonrpc: "2.0", ...cancelled });
+      this.#settle(id);
+      await this.#inner.send({ jsonrpc: "2.0", id, result });
+    }
   }
 
   /** Cancels a request that is being answered. */
@@ -128,24 +151,24 @@ export class SessionRequest implements Transport {
   }
 
   /** Gives each question of the server an id that is unique in all processes: the server's own ids are not. */
-  #replaceId(message: JSONRPCMessage): JSONRPCMessage {
+  #replaceId(message: JSONRPCMessage, requestId: RequestId | undefined): JSONRPCMessage {
     const terms = this.#terms;
     if (!terms || !("method" in message)) return message;
     if (isJSONRPCRequest(message)) {
       const { id } = message;
       const questionId = this.#deps.elicitations.ask(terms, (answer) => this.#deliverAnswer({ ...answer, id }));
-      this.#questionIds.set(id, questionId);
+      this.#questions.set(id, { questionId, requestId });
       return { ...message, id: questionId };
     }
     const cancelled = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined;
-    const questionId = this.#questionIds.get(cancelled);
+    const questionId = this.#questions.get(cancelled)?.questionId;
     if (questionId === undefined) return message;
     this.#dropQuestion(cancelled);
     return { ...message, params: { ...message.params, requestId: questionId } };
   }
 
   #deliverAnswer(answer: JSONRPCResponse): void {
-    this.#questionIds.delete(answer.id);
+    this.#questions.delete(answer.id);
     this.onmessage?.(answer);
   }
 
@@ -195,13 +218,13 @@ export class SessionRequest implements Transport {
   }
 
   #dropQuestion(serverId: unknown): void {
-    const questionId = this.#questionIds.get(serverId);
+    const questionId = this.#questions.get(serverId)?.questionId;
     if (questionId !== undefined) this.#deps.elicitations.drop(questionId);
-    this.#questionIds.delete(serverId);
+    this.#questions.delete(serverId);
   }
 
   #end(): void {
-    for (const serverId of [...this.#questionIds.keys()]) this.#dropQuestion(serverId);
+    for (const serverId of [...this.#questions.keys()]) this.#dropQuestion(serverId);
     for (const id of this.#open) {
       const key = this.#key(id);
       // Another HTTP request may have used the id since.

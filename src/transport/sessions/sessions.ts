@@ -1,10 +1,12 @@
 import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { type Problem, problem, withRemediation } from "../../contract/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { getRequestId } from "../../lib/http/request-id.ts";
 import type { Log } from "../../lib/log.ts";
 import type { SessionRegistry } from "../../pipeline/tokens/session-registry.ts";
 import type { Subscriptions } from "../../resources/register.ts";
 import { createSubscriber, type SubscriberOptions } from "../../resources/subscriber.ts";
+import { createErrorResult } from "../../tools/results/results.ts";
 import type { Upstream } from "../../upstream/port.ts";
 import { getRequestCaller } from "../../upstream/request-caller.ts";
 import { canShowViews, viewCapabilities } from "../../views/catalog.ts";
@@ -46,6 +48,8 @@ export interface Sessions {
   handle(request: Request, sessionId: string, given: IncomingExchange): Promise<Response>;
   /** Answers an `initialize` request with a new session. */
   open(request: Request, opening: SessionOpening): Promise<Response>;
+  /** Answers the calls that wait for a human: the server stops, and none of them is made. */
+  endQuestions(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -102,7 +106,6 @@ export function createSessions(options: SessionOptions): Sessions {
     },
 
     find,
-
     async handle(request, sessionId, given) {
       const { authInfo } = given;
       const terms = await find(sessionId, authInfo.clientId);
@@ -119,6 +122,7 @@ export function createSessions(options: SessionOptions): Sessions {
         ids.issue(createSessionTerms(server, opening.authInfo, clock.now())),
       ),
 
+    endQuestions: () => answerAsked(running.values()),
     async close() {
       clearInterval(sweeper);
       elicitations.close();
@@ -126,6 +130,22 @@ export function createSessions(options: SessionOptions): Sessions {
       await Promise.all([...new Set(running.values())].map((each) => each.close()));
     },
   };
+}
+
+const restartSeconds = 30;
+
+function createStoppingProblem(): Problem {
+  const stopping = problem("unavailable", { retryAfterSeconds: restartSeconds }, "The server is stopping.");
+  return withRemediation(
+    stopping,
+    "Nothing was done. Repeat the call after the restart, with the same idempotency key if it had one; your human is asked again.",
+  );
+}
+
+/** Answers the calls that wait for a human when the server stops. */
+async function answerAsked(running: Iterable<SessionRequest>): Promise<void> {
+  const result = createErrorResult(createStoppingProblem());
+  await Promise.all([...new Set(running)].map((request) => request.answerWaiting(result)));
 }
 
 /** Ends those requests that wait for an answer in a session that has ended: none can arrive any more. */
