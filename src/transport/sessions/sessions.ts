@@ -106,6 +106,7 @@ export function createSessions(options: SessionOptions): Sessions {
     },
 
     find,
+
     async handle(request, sessionId, given) {
       const { authInfo } = given;
       const terms = await find(sessionId, authInfo.clientId);
