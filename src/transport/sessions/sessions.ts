@@ -81,8 +81,7 @@ export function createSessions(options: SessionOptions): Sessions {
 
   async function find(sessionId: string, callerId: string): Promise<SessionTerms | undefined> {
     const terms = ids.open(sessionId);
-    if (terms?.callerId !== callerId) return undefined;
-    return terms && (await registry.find(terms))?.ended !== true ? terms : undefined;
+    return terms?.callerId === callerId && (await registry.find(terms))?.ended !== true ? terms : undefined;
   }
 
   function createRequest(request: Request, authInfo: AuthInfo, terms?: SessionTerms): SessionRequest {
