@@ -90,8 +90,13 @@ function createPageCounter(db: DatabaseSync): (() => number) | undefined {
   if (major < 3 || (major === 3 && minor < 51)) return undefined;
   const inspect = db.prepare("PRAGMA wal_checkpoint(NOOP)");
   return () => {
-    const { log, checkpointed } = inspect.get() as Progress;
-    return log - checkpointed;
+    try {
+      const { log, checkpointed } = inspect.get() as Progress;
+      return log - checkpointed;
+    } catch {
+      // The commit before has succeeded, and the next one counts again.
+      return 0;
+    }
   };
 }
 
