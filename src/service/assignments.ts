@@ -183,14 +183,14 @@ async function loadPastAssignments(store: Reader, query: Query<"assignments">): 
 }
 
 /** Pairs of one query, so that none takes long. */
-const pairsPerQuery = 50;
+const pairsPerQuery = 100;
 
 /** Loads the assignments of exactly these pairs: each of the submissions may have many others. */
 async function loadPastOfPairs(store: Reader, pairs: readonly Pair[]): Promise<PastAssignment[]> {
-  const distinct = Map.groupBy(pairs, ({ submissionId, reviewerId }) => `${submissionId} ${reviewerId}`);
-  const wanted = [...distinct.values()].flatMap(([pair]) =>
-    pair ? [pickKeys(pair, "submissionId", "reviewerId")] : [],
+  const distinct = new Map(
+    pairs.map(({ submissionId, reviewerId }) => [`${submissionId} ${reviewerId}`, { submissionId, reviewerId }]),
   );
+  const wanted = [...distinct.values()];
   const past: PastAssignment[] = [];
   for (let start = 0; start < wanted.length; start += pairsPerQuery) {
     past.push(...(await loadPastAssignments(store, { among: wanted.slice(start, start + pairsPerQuery) })));
