@@ -7,6 +7,11 @@ export function hashSha256Hex(data: Bytes): string {
   return hash("sha256", data);
 }
 
+/** Computes the SHA-256 by which an access token is stored. Its hexadecimal digits may be in upper case. */
+export function hashToken(token: string): string {
+  return hashSha256Hex(token.toLowerCase());
+}
+
 /** Computes an HMAC-SHA256 of 32 bytes. With a `KeyObject` it takes a sixth of the time. */
 export function computeHmac(key: Bytes | KeyObject, data: Bytes): Buffer {
   return createHmac("sha256", key).update(data).digest();

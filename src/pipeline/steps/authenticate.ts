@@ -4,7 +4,7 @@ import { appTokenPattern, isLive, tokenPattern } from "../../contract/access/tok
 import type { Token } from "../../contract/access/tokens.ts";
 import { problem } from "../../contract/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { equalsInConstantTime, hashSha256Hex, hashToken } from "../../lib/crypto/crypto.ts";
 import { isLoopback } from "../../lib/http/loopback.ts";
 import type { Caller } from "../../store/handler-context.ts";
 import type { Store } from "../../store/port.ts";
@@ -18,7 +18,7 @@ import { confineScopes } from "./authorize.ts";
 export async function authenticate(store: Store, clock: Clock, bearer: string | undefined): Promise<Caller> {
   if (bearer === undefined || bearer === "") throw problem("unauthorized");
   if (!tokenPattern.test(bearer)) throw problem("invalid_token");
-  const sha256 = hashSha256Hex(bearer.toLowerCase());
+  const sha256 = hashToken(bearer);
   const token = await store.findToken(sha256);
   if (!token || !equalsInConstantTime(token.sha256, sha256)) throw problem("invalid_token");
   if (!isLive(token, clock.now())) throw problem("invalid_token");

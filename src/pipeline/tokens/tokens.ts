@@ -3,7 +3,7 @@ import { visibleTokenChars } from "../../contract/access/token-format.ts";
 import type { Token, TokenChange, TokenPatch } from "../../contract/access/tokens.ts";
 import { problem } from "../../contract/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { createRandomToken, hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { createRandomToken, hashToken } from "../../lib/crypto/crypto.ts";
 import { createId } from "../../lib/ids.ts";
 import type { Author } from "../../store/handler-context.ts";
 import type { PipelineTransaction, Store } from "../../store/port.ts";
@@ -44,7 +44,7 @@ export function createTokenRow(request: TokenRequest, now: Date): { readonly tok
     tokenId: createId("tok"),
     businessId: request.businessId,
     name: request.name,
-    sha256: hashSha256Hex(token),
+    sha256: hashToken(token),
     prefix: token.slice(0, visibleTokenChars),
     scopes: [...request.scopes],
     expiresAt: request.expiresAt,

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Scope } from "../../contract/access/scopes.ts";
 import { isLive } from "../../contract/access/token-format.ts";
 import type { Token } from "../../contract/access/tokens.ts";
-import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { hashToken } from "../../lib/crypto/crypto.ts";
 
 /**
  * Reads the scopes of a token with SQLite alone, for an answer that comes before the store is open. It decides nothing:
@@ -14,8 +14,8 @@ export function readTokenScopes(path: string, token: string, now: Date): Readonl
     const db = new DatabaseSync(path, { readOnly: true });
     try {
       const select = db.prepare("SELECT scopes, revokedAt, expiresAt FROM tokens WHERE sha256 = ?");
-      const row = select.get(hashSha256Hex(token.toLowerCase()));
-      if (!row || !isLive(row as unknown as Token, now)) return undefined;
+      const row = select.get(hashToken(token));
+      if (!row || !isLive(row as Pick<Token, "revokedAt" | "expiresAt">, now)) return undefined;
       return new Set(JSON.parse(String(row["scopes"])) as Scope[]);
     } finally {
       db.close();
