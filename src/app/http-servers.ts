@@ -62,7 +62,7 @@ export class HttpServers {
    */
   async stopListening(): Promise<void> {
     await Promise.all([
-      this.mcp?.endQuestions(),
+      this.mcp?.answerWaiting(),
       this.http?.close(),
       this.#linkServer?.then((server) => server.close()),
     ]);

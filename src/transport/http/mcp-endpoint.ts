@@ -28,7 +28,7 @@ export interface McpEndpoint {
   /** Returns the numbers of open sessions and subscription streams. */
   open(): { readonly sessions: number; readonly subscriptions: number };
   /** Answers the calls of sessions that wait for a human: the server stops. */
-  endQuestions(): Promise<void>;
+  answerWaiting(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
       }
     },
     open: () => ({ sessions: sessions.size, subscriptions: listening.size }),
-    endQuestions: () => sessions.endQuestions(),
+    answerWaiting: () => sessions.answerWaiting(),
     async close() {
       await listening.close();
       await sessions.close();

@@ -122,8 +122,7 @@ export class SessionRequest implements Transport {
     const requestIds = new Set([...this.#questions.values()].map(({ requestId }) => requestId));
     for (const id of requestIds) {
       if (id === undefined || !this.#open.has(id)) continue;
-      const cancelled = { method: "notifications/cancelled", params: { requestId: id } } as const;
-      this.onmessage?.({ jsonrpc: "2.0", ...cancelled });
+      this.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
       this.#settle(id);
       await this.#inner.send({ jsonrpc: "2.0", id, result });
     }

@@ -49,7 +49,7 @@ export interface Sessions {
   /** Answers an `initialize` request with a new session. */
   open(request: Request, opening: SessionOpening): Promise<Response>;
   /** Answers the calls that wait for a human: the server stops, and none of them is made. */
-  endQuestions(): Promise<void>;
+  answerWaiting(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -122,7 +122,7 @@ export function createSessions(options: SessionOptions): Sessions {
         ids.issue(createSessionTerms(server, opening.authInfo, clock.now())),
       ),
 
-    endQuestions: () => answerAsked(running.values()),
+    answerWaiting: () => answerWaiting(running.values()),
     async close() {
       clearInterval(sweeper);
       elicitations.close();
@@ -143,7 +143,7 @@ function createStoppingProblem(): Problem {
 }
 
 /** Answers the calls that wait for a human when the server stops. */
-async function answerAsked(running: Iterable<SessionRequest>): Promise<void> {
+async function answerWaiting(running: Iterable<SessionRequest>): Promise<void> {
   const result = createErrorResult(createStoppingProblem());
   await Promise.all([...new Set(running)].map((request) => request.answerWaiting(result)));
 }
