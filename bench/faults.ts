@@ -5,11 +5,11 @@
  * processes.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
 import { cases } from "./faults/descriptions.ts";
 import type { CaseResult } from "./faults/measure.ts";
 import { type Results, writePage } from "./faults/page.ts";
 import { cleanUpAll } from "./faults/program.ts";
+import { describeMachine } from "./machine.ts";
 
 const file = new URL("results/faults.json", import.meta.url);
 const wanted = process.argv.slice(2);
@@ -36,7 +36,7 @@ function writeResults(): void {
   const all: Results = {
     measuredAt: new Date().toISOString().slice(0, 10),
     node: process.version,
-    machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
+    machine: describeMachine(),
     cases: cases.flatMap(({ name }) => results.get(name) ?? []),
   };
   mkdirSync(new URL(".", file), { recursive: true });

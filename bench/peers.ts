@@ -6,11 +6,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../test/support/processes/free-port.ts";
+import { describeMachine } from "./machine.ts";
 import { listCandidates, prepareBareServer, preparePeers, type Service } from "./peers/candidates.ts";
 import { type Calls, measure, stopAll } from "./peers/measure.ts";
 import { type Results, writePage } from "./peers/page.ts";
@@ -27,7 +28,7 @@ try {
   const results: Results = {
     measuredAt: new Date().toISOString().slice(0, 10),
     node: process.version,
-    machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
+    machine: describeMachine(),
     ...floors,
     candidates: [...figures].map(([{ name, isPeer }, values]) => ({ name, isPeer, ...values })),
   };

@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { constants, cpus, loadavg, setPriority, tmpdir } from "node:os";
+import { constants, loadavg, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,7 @@ import { createApp } from "../src/app/app.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { seedDemo } from "../src/demo/seed.ts";
+import { describeMachine } from "./machine.ts";
 import type { Records } from "./soak/actions.ts";
 import type { CallReport, ClientPlan, ClientsMessage } from "./soak/clients.ts";
 import { type OpenConsole, openConsole } from "./soak/console.ts";
@@ -205,7 +206,7 @@ function summarize(): SoakResults {
   return {
     measuredAt: new Date().toISOString().slice(0, 10),
     node: process.version,
-    machine: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
+    machine: describeMachine(),
     otherLoad,
     warmUpSeconds,
     minutes: Math.round((samples.at(-1)?.atSeconds ?? 0) / 60),

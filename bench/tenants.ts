@@ -2,14 +2,15 @@
  * Measures how one organisation's light, regular calls slow down while another one sends as much as it can, over many
  * tokens and connections: reads, lists, workflows that scan, writes, bulk writes, exports and all at once. Quiet and
  * loaded times alternate in short rounds, so that other load on the machine affects both alike. Writes
- * `bench/results/tenants.json` for `docs/scaling.md` (`npm run gen`), and exits with 1 if a p99 is more than three times that of the quiet times.
+ * `bench/results/tenants.json` for `docs/scaling.md` (`npm run gen`), and exits with 1 if a p99 is more than three times
+ * that of the quiet times.
  *
  * `node bench/tenants.ts [--engines SQLite,PostgreSQL] [--loads reads,lists] [--rounds 5] [--seconds 4]`
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
@@ -22,9 +23,11 @@ import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { startPostgres } from "../test/support/database/postgres-server.ts";
 import { freePort } from "../test/support/processes/free-port.ts";
+import { describeMachine } from "./machine.ts";
 import { type EngineName, engineNames } from "./scale/fill.ts";
 import { quantile } from "./scale/measure.ts";
 import { createLightCalls, type LoadName, loadNames, type Organization, type Sent } from "./tenants/calls.ts";
+import { type Figure, type Results, wantedRatio } from "./tenants/results.ts";
 import { seedWorld } from "./workflows/world.ts";
 
 const { values: options } = parseArgs({
@@ -37,7 +40,6 @@ const { values: options } = parseArgs({
 });
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
-const wantedRatio = 3;
 const noisyTokens = 32;
 const pauseMs = 10;
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
@@ -45,32 +47,12 @@ const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 /** Durations in milliseconds by kind of call. */
 type Times = Map<string, number[]>;
 
-export interface Results {
-  readonly measuredAt: string;
-  readonly machine: string;
-  readonly rounds: number;
-  readonly seconds: number;
-  readonly figures: readonly Figure[];
-}
-
-export interface Figure {
-  readonly engine: EngineName;
-  readonly load: LoadName;
-  readonly kind: string;
-  readonly quietP50Ms: number;
-  readonly quietP99Ms: number;
-  readonly loadedP50Ms: number;
-  readonly loadedP99Ms: number;
-  readonly ratio: number;
-}
-
 const figures: Figure[] = [];
 for (const engine of engineNames) {
   if (options.engines.split(",").includes(engine)) await examine(engine);
 }
 const measuredAt = new Date().toISOString().slice(0, 10);
-const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`;
-const results: Results = { measuredAt, machine, rounds, seconds, figures };
+const results: Results = { measuredAt, machine: describeMachine(), rounds, seconds, figures };
 writeFileSync(new URL("results/tenants.json", import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
 // Explicit, because the package that runs PostgreSQL exits with 0 whatever `process.exitCode` is.
 process.exit(figures.some(({ ratio }) => ratio > wantedRatio) ? 1 : 0);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import type { Figure, Results } from "../bench/tenants.ts";
+import { quantile } from "../bench/scale/measure.ts";
+import { type Figure, type Results, wantedRatio } from "../bench/tenants/results.ts";
 
 const file = new URL("../bench/results/tenants.json", import.meta.url);
 const { measuredAt, machine, rounds, seconds, figures } = JSON.parse(readFileSync(file, "utf8")) as Results;
-const wantedRatio = 3;
 
 const kinds = [...new Set(figures.map(({ kind }) => kind))];
 const met = figures.filter(({ ratio }) => ratio <= wantedRatio).length;
@@ -18,9 +18,8 @@ function renderCell(row: readonly Figure[], kind: string): string {
 
 function renderQuiet(engine: string, kind: string): string {
   const own = figures.filter((each) => each.engine === engine && each.kind === kind);
-  const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
-  const [p50Ms, p99Ms] = [median(own.map((each) => each.quietP50Ms)), median(own.map((each) => each.quietP99Ms))];
-  return `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)} ms`;
+  const format = (times: readonly number[]) => quantile(times, 0.5).toFixed(1);
+  return `${format(own.map((each) => each.quietP50Ms))} / ${format(own.map((each) => each.quietP99Ms))} ms`;
 }
 
 const engines = [...new Set(figures.map(({ engine }) => engine))];
