@@ -88,10 +88,11 @@ describe("an export whose process", () => {
     const child = await start(database, server);
     await untilWriting(database, exportId, new Set());
     child.signal("SIGSTOP");
-    server.clock.advance(2 * leaseMs);
     // A process that stalls within a transaction locks the export until PostgreSQL ends the transaction, and all of a
-    // database in SQLite. It goes on for a moment, to stall elsewhere.
+    // database in SQLite. It goes on for a moment, to stall elsewhere. In that moment it may renew its lease, so each
+    // attempt comes after the longest lease.
     const takeOver = async () => {
+      server.clock.advance(10 * leaseMs);
       try {
         await runDueExports(server);
       } catch (error) {
