@@ -2,6 +2,7 @@ import { findPlanFaults, hasDeclaredConflict, listHinderingConflicts, type Plann
 import {
   audit,
   type Handler,
+  incompleteStatuses,
   listAssignments,
   type ModelAssignment,
   type ModelTenant,
@@ -26,7 +27,7 @@ export const assignmentHandlers = {
     const assignment = create(String(created?.assignmentId), { ...target, source: "bulk", reassignedFromId: null });
     submission.assignments.push(assignment);
     audit(tenant, assignment.assignmentId, "assignment.created");
-    return ok({ created: [showAssignment(assignment)], skipped: [] });
+    return ok({ created: [{ ...assignment }], skipped: [] });
   },
   auto_assign_reviewers(tenant, { roundId, domainFieldId, ...input }, answered) {
     const { reviewsPerSubmission = 2, useExpertiseMatching: matchesExpertise = false } = input;
@@ -47,7 +48,7 @@ export const assignmentHandlers = {
       });
       tenant.submissions.find((each) => each.submissionId === submissionId)?.assignments.push(assignment);
       audit(tenant, assignmentId, "assignment.created");
-      return showAssignment(assignment);
+      return { ...assignment };
     });
     return ok({ created, skipped });
   },
@@ -55,7 +56,7 @@ export const assignmentHandlers = {
     const assignment = findAssignment(tenant, assignmentId);
     if (assignment.version !== version) throw new Refusal(409, "version_conflict");
     requireWritableRound(tenant, assignment.roundId);
-    if (!assignment.active) throw new Refusal(409, "invalid_state_transition");
+    requireStatus(assignment, [...incompleteStatuses, "declined"]);
     const { submissionId, roundId } = assignment;
     const target = { submissionId, roundId, reviewerId: newReviewerId };
     if (!tenant.reviewers.some(({ reviewerId }) => reviewerId === newReviewerId)) throw new Refusal(404, "not_found");
@@ -66,20 +67,21 @@ export const assignmentHandlers = {
     const submission = tenant.submissions.find((each) => each.submissionId === submissionId);
     submission?.assignments.push(created);
     audit(tenant, created.assignmentId, "assignment.reassigned");
-    return ok(showAssignment(created));
+    return ok({ ...created });
   },
   delete_assignment(tenant, { assignmentId }) {
     const assignment = findAssignment(tenant, assignmentId);
     requireWritable(tenant);
-    if (!assignment.active) throw new Refusal(409, "invalid_state_transition");
+    requireStatus(assignment, incompleteStatuses);
     endAssignment(tenant, assignment, "assignment.removed");
-    return ok(showAssignment(assignment));
+    return ok({ ...assignment });
   },
 } as const satisfies Record<string, Handler>;
 
-/** Ends an assignment, which keeps its row. */
+/** Ends an assignment, which keeps its row. One that the reviewer declined stays declined. */
 export function endAssignment(tenant: ModelTenant, assignment: ModelAssignment, action: string): void {
   assignment.active = false;
+  if (assignment.status !== "declined") assignment.status = "cancelled";
   assignment.version += 1;
   audit(tenant, assignment.assignmentId, action);
 }
@@ -94,8 +96,12 @@ function requireWritableRound(tenant: ModelTenant, roundId: string): void {
   requireActiveRound(tenant, roundId);
 }
 
-function create(assignmentId: string, given: Omit<ModelAssignment, "assignmentId" | "version" | "active">) {
-  return { ...given, assignmentId, version: 0, active: true };
+function create(assignmentId: string, given: Omit<ModelAssignment, "assignmentId" | "status" | "version" | "active">) {
+  return { ...given, assignmentId, status: "assigned", version: 0, active: true };
+}
+
+function requireStatus({ active, status }: ModelAssignment, allowed: readonly string[]): void {
+  if (!active || !allowed.includes(status)) throw new Refusal(409, "invalid_state_transition");
 }
 
 function findAssignment(tenant: ModelTenant, assignmentId: string): ModelAssignment {
@@ -123,8 +129,4 @@ function isTaken(
     (each) =>
       each.active && each.submissionId === submissionId && each.roundId === roundId && each.reviewerId === reviewerId,
   );
-}
-
-export function showAssignment(assignment: ModelAssignment) {
-  return { ...assignment, status: assignment.active ? "assigned" : "cancelled" };
 }

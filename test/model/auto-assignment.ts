@@ -1,4 +1,4 @@
-import { listAssignments, type ModelReviewer, type ModelSubmission, type ModelTenant } from "./tenant.ts";
+import { isWorkload, listAssignments, type ModelReviewer, type ModelSubmission, type ModelTenant } from "./tenant.ts";
 
 /** The rules of one automatic assignment. */
 export interface PlanRules {
@@ -17,9 +17,14 @@ interface Round {
   readonly rules: PlanRules;
   readonly submissions: readonly ModelSubmission[];
   readonly candidates: readonly ModelReviewer[];
-  /** Pairs of the round before and after the plan. */
-  readonly before: readonly PlannedPair[];
-  readonly after: readonly PlannedPair[];
+  /** Reviews of submissions, expected or done, before and after the plan. A reviewer in conflict will not write one. */
+  readonly reviewsBefore: readonly PlannedPair[];
+  readonly reviewsAfter: readonly PlannedPair[];
+  /** Work of reviewers before and after the plan. */
+  readonly workBefore: readonly PlannedPair[];
+  readonly workAfter: readonly PlannedPair[];
+  /** Pairs that cannot be planned: those who are assigned, and those who declined. */
+  readonly taken: readonly PlannedPair[];
   readonly hasConflict: (pair: PlannedPair) => boolean;
   readonly maxPerReviewer: number;
 }
@@ -41,7 +46,7 @@ export function findPlanFaults(tenant: ModelTenant, rules: PlanRules, planned: r
 export function listHinderingConflicts(tenant: ModelTenant, rules: PlanRules, planned: readonly PlannedPair[]) {
   const round = describePlannedRound(tenant, rules, planned);
   const pairs = round.submissions
-    .filter(({ submissionId }) => countIn(round.after, { submissionId }) < rules.reviewsPerSubmission)
+    .filter(({ submissionId }) => countIn(round.reviewsAfter, { submissionId }) < rules.reviewsPerSubmission)
     .flatMap(({ submissionId }) => round.candidates.map(({ reviewerId }) => ({ submissionId, reviewerId })));
   return pairs.filter(round.hasConflict).map((pair) => ({ ...pair, reason: "conflict_of_interest" }));
 }
@@ -52,39 +57,46 @@ export function hasDeclaredConflict({ fixed }: ModelTenant, pair: PlannedPair): 
 
 function describePlannedRound(tenant: ModelTenant, rules: PlanRules, planned: readonly PlannedPair[]): Round {
   const { roundId } = rules;
-  const before = listAssignments(tenant).filter((each) => each.active && each.roundId === roundId);
+  const inRound = listAssignments(tenant).filter((each) => each.roundId === roundId);
+  const workBefore = inRound.filter(isWorkload);
+  const reviewsBefore = workBefore.filter(({ status }) => status !== "conflict");
+  const taken = inRound.filter(({ active, status }) => active || status === "declined");
   return {
     rules,
     submissions: tenant.submissions.filter((each) => each.state === "IN_REVIEW" && each.currentRoundId === roundId),
     candidates: tenant.reviewers.filter(({ status, roundIds }) => status === "active" && roundIds.includes(roundId)),
-    before,
-    after: [...before, ...planned],
+    reviewsBefore,
+    reviewsAfter: [...reviewsBefore, ...planned],
+    workBefore,
+    workAfter: [...workBefore, ...planned],
+    taken: [...taken, ...planned],
     hasConflict: (pair) => hasDeclaredConflict(tenant, pair),
     maxPerReviewer: tenant.fixed.maxPerReviewer ?? Number.POSITIVE_INFINITY,
   };
 }
 
-function findPairFaults({ submissions, candidates, after, hasConflict }: Round, pair: PlannedPair): string[] {
+function findPairFaults({ submissions, candidates, taken, hasConflict }: Round, pair: PlannedPair): string[] {
   const faults = {
     "not a submission of the round": !submissions.some(({ submissionId }) => submissionId === pair.submissionId),
     "not an active reviewer of the round": !candidates.some(({ reviewerId }) => reviewerId === pair.reviewerId),
     "a conflict of interest": hasConflict(pair),
-    "assigned twice": countIn(after, pair) > 1,
+    "assigned twice": countIn(taken, pair) > 1,
   };
   return Object.entries(faults).flatMap(([fault, is]) => (is ? `${fault}: ${JSON.stringify(pair)}` : []));
 }
 
 /** No submission gets too many reviews, no reviewer too many submissions, and none is left out who could be chosen. */
 function findCountFaults(round: Round): string[] {
-  const { rules, submissions, candidates, before, after, maxPerReviewer } = round;
+  const { rules, submissions, candidates, reviewsBefore, reviewsAfter, workBefore, workAfter, maxPerReviewer } = round;
   const excess = submissions.filter(({ submissionId }) => {
-    return countIn(after, { submissionId }) > Math.max(rules.reviewsPerSubmission, countIn(before, { submissionId }));
+    const most = Math.max(rules.reviewsPerSubmission, countIn(reviewsBefore, { submissionId }));
+    return countIn(reviewsAfter, { submissionId }) > most;
   });
   const overloaded = candidates.filter(({ reviewerId }) => {
-    return countIn(after, { reviewerId }) > Math.max(maxPerReviewer, countIn(before, { reviewerId }));
+    return countIn(workAfter, { reviewerId }) > Math.max(maxPerReviewer, countIn(workBefore, { reviewerId }));
   });
   const short = submissions
-    .filter(({ submissionId }) => countIn(after, { submissionId }) < rules.reviewsPerSubmission)
+    .filter(({ submissionId }) => countIn(reviewsAfter, { submissionId }) < rules.reviewsPerSubmission)
     .filter(({ submissionId }) => candidates.some(({ reviewerId }) => isFree(round, { submissionId, reviewerId })));
   return [
     ...excess.map(({ submissionId }) => `too many reviews: ${submissionId}`),
@@ -95,8 +107,8 @@ function findCountFaults(round: Round): string[] {
 
 /** No planned submission could go to a reviewer with at least two fewer, who suits it as well. */
 function findBalanceFaults(round: Round, planned: readonly PlannedPair[]): string[] {
-  const { candidates, after } = round;
-  const countOf = (reviewerId: string) => countIn(after, { reviewerId });
+  const { candidates, workAfter } = round;
+  const countOf = (reviewerId: string) => countIn(workAfter, { reviewerId });
   return planned.flatMap(({ submissionId, reviewerId }) =>
     candidates
       .filter((other) => countOf(reviewerId) - countOf(other.reviewerId) >= 2)
@@ -120,9 +132,9 @@ function findExpertiseFaults(round: Round, planned: readonly PlannedPair[]): str
 }
 
 /** Returns whether a reviewer could still get a submission after the plan. */
-function isFree({ after, hasConflict, maxPerReviewer }: Round, pair: PlannedPair): boolean {
-  if (hasConflict(pair) || countIn(after, pair) > 0) return false;
-  return countIn(after, { reviewerId: pair.reviewerId }) < maxPerReviewer;
+function isFree({ taken, workAfter, hasConflict, maxPerReviewer }: Round, pair: PlannedPair): boolean {
+  if (hasConflict(pair) || countIn(taken, pair) > 0) return false;
+  return countIn(workAfter, { reviewerId: pair.reviewerId }) < maxPerReviewer;
 }
 
 function isExpert({ rules, submissions, candidates }: Round, submissionId: string, reviewerId: string): boolean {

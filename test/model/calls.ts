@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { assignmentHandlers } from "./assignments.ts";
+import { auditHandlers } from "./dated-lists/audit-lists.ts";
 import { emailHandlers } from "./emails.ts";
 import { exportHandlers } from "./exports.ts";
 import { feedbackHandlers } from "./feedback.ts";
@@ -8,6 +9,7 @@ import { attachmentHandlers, isReadOperation, type ModelOperation } from "./mode
 import { personHandlers } from "./persons.ts";
 import { programHandlers } from "./programs.ts";
 import { createAttachmentInput } from "./requests/attachments.ts";
+import { createAuditInput } from "./requests/audit.ts";
 import { type Call, type NamedSubmission, pages } from "./requests/call.ts";
 import { createEmailInput } from "./requests/emails.ts";
 import { createExportInput } from "./requests/exports.ts";
@@ -17,6 +19,7 @@ import { createProgramInput } from "./requests/programs.ts";
 import { createReviewInput } from "./requests/reviews.ts";
 import { createSubmissionInput } from "./requests/submissions.ts";
 import { reviewerHandlers } from "./reviewers.ts";
+import { reviewHandlers } from "./reviews/reviews.ts";
 import { submissionHandlers } from "./submissions.ts";
 import type { ModelRequest, ModelTenant } from "./tenant.ts";
 
@@ -53,6 +56,10 @@ const names: readonly ModelOperation[] = [
   ...Array<ModelOperation>(3).fill("invite_reviewer"),
   "get_reviewer",
   "list_reviewers",
+  "get_review",
+  ...Array<ModelOperation>(2).fill("list_reviews"),
+  ...Array<ModelOperation>(3).fill("get_submission_reviews_summary"),
+  "get_person_schema",
   ...Array<ModelOperation>(3).fill("send_bulk_email"),
   "list_email_sends",
   "get_submission_payment",
@@ -68,6 +75,9 @@ const names: readonly ModelOperation[] = [
   ...Array<ModelOperation>(3).fill("list_submissions"),
   "list_submission_supplements",
   ...Array<ModelOperation>(2).fill("list_persons"),
+  ...Array<ModelOperation>(3).fill("list_applicants"),
+  ...Array<ModelOperation>(6).fill("list_audit_entries"),
+  ...Array<ModelOperation>(3).fill("get_audit_entry"),
   "get_program",
   "list_programs",
   "list_tracks",
@@ -109,24 +119,32 @@ export function createRequest(call: Call, tenants: readonly ModelTenant[]): Mode
     ? createListRequest({ ...call, name: call.name }, submissionId, own, named)
     : { name: call.name, input: createAnyInput(call, record, own, named) };
   const keyOfToken = key === undefined ? undefined : `${token} ${key}`;
-  const isGranted = isReadOperation(name) ? name !== "list_released_feedback" || token !== 1 : token < 2;
-  return { name, input, key: keyOfToken, isGranted, caller: { token, mayReadSensitive: token === 0 } };
+  const isGranted = isReadOperation(name) ? !withheldReads[token]?.includes(name) : token < 2;
+  const caller = { token, mayReadSensitive: token === 0, mayReadPersons: token < 2 };
+  return { name, input, key: keyOfToken, isGranted, caller };
 }
+
+/** Reads for which a token has no scope. */
+const withheldReads: Readonly<Record<number, readonly ModelOperation[]>> = {
+  1: ["list_released_feedback", "get_person_schema", "list_audit_entries", "get_audit_entry"],
+  2: ["list_persons", "get_person", "resolve_persons", "list_reviews", "get_review", "get_submission_reviews_summary"],
+};
 
 function createAnyInput(call: Call, record: NamedSubmission, own: ModelTenant, named: ModelTenant) {
   const { name } = call;
   const { fixed } = own;
   if (isOneOf(personHandlers, name)) return createPersonInput({ ...call, name }, named);
   if (isOneOf(programHandlers, name)) return createProgramInput({ ...call, name }, fixed, named);
-  if (isOneOf(reviewHandlers, name)) return createReviewInput({ ...call, name }, record.submissionId, own, named);
+  if (isOneOf(reviewingHandlers, name)) return createReviewInput({ ...call, name }, record.submissionId, own, named);
   if (isOneOf(emailHandlers, name)) return createEmailInput({ ...call, name }, own, named);
   if (isOneOf(attachmentHandlers, name)) return createAttachmentInput({ ...call, name }, record.submissionId, named);
+  if (isOneOf(auditHandlers, name)) return createAuditInput({ ...call, name }, named);
   if (isOneOf(exportHandlers, name)) return createExportInput({ ...call, name }, named);
   if (isOneOf(submissionHandlers, name)) return createSubmissionInput({ ...call, name }, record, fixed, named);
   throw new Error(`No requests of ${name}`);
 }
 
-const reviewHandlers = { ...assignmentHandlers, ...reviewerHandlers, ...feedbackHandlers };
+const reviewingHandlers = { ...reviewHandlers, ...assignmentHandlers, ...reviewerHandlers, ...feedbackHandlers };
 
 function isOneOf<Handlers extends object>(
   handlers: Handlers,

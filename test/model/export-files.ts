@@ -39,5 +39,12 @@ async function awaitDownloadUrl(caller: TestCaller, { exportId }: ModelExport): 
 }
 
 function listDocumentRows(document: Readonly<Record<string, unknown>>): SectionRow[] {
-  return Object.entries(document).flatMap(([name, rows]) => (Array.isArray(rows) ? toSectionRows(name, rows) : []));
+  const persons = (document["persons"] ?? []) as { personId: string; applicantIds: readonly string[] }[];
+  // An export reads applicants and persons one after the other, so that each link is compared by itself.
+  const applicantsOfPersons = persons.flatMap(({ personId, applicantIds }) =>
+    applicantIds.map((applicantId) => ({ link: `${personId} ${applicantId}` })),
+  );
+  return Object.entries({ ...document, applicantsOfPersons }).flatMap(([name, rows]) =>
+    Array.isArray(rows) ? toSectionRows(name, rows) : [],
+  );
 }

@@ -1,3 +1,4 @@
+import { findPersonOfApplicant } from "./dated-lists/applicants.ts";
 import {
   audit,
   type Fixed,
@@ -99,9 +100,10 @@ const sectionProperties: Readonly<Record<string, readonly string[]>> = {
     "innovatorEmail",
     "version",
   ],
-  reviews: ["reviewId", "submissionId", "reviewerId"],
+  reviews: ["reviewId", "submissionId", "reviewerId", "status", "scores", "overallComment", "confidentialComment"],
   conflictAttestations: ["assignmentId", "submissionId", "reviewerId", "hasConflict", "statement"],
-  persons: ["personId", "customFields", "applicantIds", "reviewerIds"],
+  persons: ["personId", "customFields", "reviewerIds"],
+  applicantsOfPersons: ["link"],
 };
 
 /** Returns the rows of a section of a file, or of the model, in the form that is compared. */
@@ -115,15 +117,12 @@ export function toSectionRows(section: string, rows: readonly object[]): Section
 
 function listFileRows(tenant: ModelTenant, job: ModelExport): SectionRow[] {
   const { fixed, submissions } = tenant;
-  const { review, attestations } = fixed.people;
+  const { attestations } = fixed.people;
   const exported = submissions.filter((each) => isExported(each, job));
   const isFiltered = job.state !== null || job.submittedTo !== null;
   const applying = (isFiltered ? exported : submissions).filter(({ applicantName }) => applicantName !== null);
   const applicants = new Map(applying.map((each) => [each.innovatorEmail, each.applicantName]));
   const assigned = new Set(submissions.flatMap((each) => each.assignments.map(({ reviewerId }) => reviewerId)));
-  const { personId, reviewerId } = fixed.people.person;
-  const customFields = Object.fromEntries(Object.entries(fixed.allFields).filter(([id]) => job.fieldIds?.includes(id)));
-  const person = { personId, customFields, applicantIds: [], reviewerIds: [reviewerId] };
   const sections = {
     applicants: [...applicants].map(([email, name]) => ({ email, name })),
     reviewers: tenant.reviewers
@@ -132,11 +131,30 @@ function listFileRows(tenant: ModelTenant, job: ModelExport): SectionRow[] {
         return { reviewerId, name: [firstName, lastName].filter((name) => name !== null).join(" ") || null, email };
       }),
     submissions: exported,
-    reviews: exported.some(({ submissionId }) => submissionId === review.submissionId) ? [review] : [],
+    reviews: fixed.reviews.filter((review) => exported.some((each) => each.submissionId === review.submissionId)),
     conflictAttestations: attestations,
-    persons: job.fieldIds === null ? [] : [person],
+    ...(job.fieldIds === null ? {} : listPersonRows(tenant, job.fieldIds, applicants)),
   };
   return Object.entries(sections).flatMap(([section, rows]) => toSectionRows(section, rows));
+}
+
+/** Lists the persons of applicants, and of the reviewer who always is one. Only that person has custom fields. */
+function listPersonRows(tenant: ModelTenant, fieldIds: readonly string[], applicants: ReadonlyMap<string, unknown>) {
+  const { fixed } = tenant;
+  const { personId, reviewerId } = fixed.people.person;
+  const customFields = Object.fromEntries(Object.entries(fixed.allFields).filter(([id]) => fieldIds.includes(id)));
+  const links = tenant.applicants
+    .filter(({ email }) => applicants.has(email))
+    .map((each) => ({ applicantId: each.applicantId, personId: findPersonOfApplicant(tenant, each)?.personId }))
+    .filter((link) => link.personId !== undefined);
+  const others = new Set(links.map((link) => link.personId).filter((id) => id !== personId));
+  return {
+    persons: [
+      { personId, customFields, reviewerIds: [reviewerId] },
+      ...[...others].map((id) => ({ personId: id, customFields: {}, reviewerIds: [] })),
+    ],
+    applicantsOfPersons: links.map((each) => ({ link: `${each.personId} ${each.applicantId}` })),
+  };
 }
 
 /** Returns whether a reviewer was invited to the programme of an export, or to a round of its track. */

@@ -1,9 +1,12 @@
-import { showAssignment } from "./assignments.ts";
+import { applicantHandlers } from "./dated-lists/applicants.ts";
+import { auditListHandlers } from "./dated-lists/audit-lists.ts";
+import { findCursor } from "./dated-lists/cursors.ts";
 import { showPerson } from "./persons.ts";
 import { showReviewer } from "./reviewers.ts";
 import {
   type Handler,
   inAnsweredOrder,
+  incompleteStatuses,
   type ListFilter,
   listAssignments,
   type ModelCaller,
@@ -20,6 +23,8 @@ type ShownRow = Readonly<Record<string, unknown>>;
 interface List {
   readonly idName: string;
   readonly listRows: (tenant: ModelTenant, filter: ListFilter, caller: ModelCaller) => readonly ShownRow[];
+  /** True if the rows are whole, in their order, and never change. */
+  readonly isFixed?: boolean;
 }
 
 const lists = {
@@ -36,8 +41,9 @@ const lists = {
     listRows: (tenant, { submissionId, status, includeInactive }) =>
       listAssignments(tenant)
         .filter((each) => submissionId === undefined || each.submissionId === submissionId)
-        .filter(({ active }) => active || (includeInactive && status === undefined))
-        .map(showAssignment),
+        .filter(({ active }) => active || includeInactive)
+        .filter((each) => status === undefined || incompleteStatuses.includes(each.status))
+        .map((each) => ({ ...each })),
   },
   list_payments: {
     idName: "paymentId",
@@ -50,6 +56,12 @@ const lists = {
         .filter((each) => status === undefined || each.status === status)
         .filter(({ roundIds }) => roundId === undefined || roundIds.includes(roundId))
         .map((each) => showReviewer(tenant, each)),
+  },
+  list_reviews: {
+    idName: "reviewId",
+    isFixed: true,
+    listRows: ({ fixed }, filter) =>
+      fixed.reviews.filter((review) => Object.entries(filter).every(([name, value]) => review[name] === value)),
   },
   list_persons: {
     idName: "personId",
@@ -70,7 +82,10 @@ const lists = {
   },
   list_programs: {
     idName: "programId",
-    listRows: ({ fixed, program }) => [{ programId: fixed.programId, ...program }],
+    listRows: ({ fixed, program }) => [
+      { programId: fixed.programId, ...program },
+      { programId: fixed.other.programId, version: 0 },
+    ],
   },
   list_tracks: {
     idName: "trackId",
@@ -81,18 +96,21 @@ const lists = {
   },
 } as const satisfies Record<string, List>;
 
-export type ListName = keyof typeof lists;
+const datedListHandlers = { ...applicantHandlers, ...auditListHandlers };
 
-export const listHandlers = Object.fromEntries(
-  Object.keys(lists).map((name) => [name, createListHandler(name as ListName)]),
-) as Readonly<Record<ListName, Handler>>;
+export type ListName = keyof typeof lists | keyof typeof datedListHandlers;
+
+export const listHandlers = {
+  ...Object.fromEntries(Object.keys(lists).map((name) => [name, createListHandler(name as keyof typeof lists)])),
+  ...datedListHandlers,
+} as Readonly<Record<ListName, Handler>>;
 
 /**
  * Rows come in an order that never changes. So a page has none of the earlier pages' rows, and the last page completes
  * the rows that were in the list all the time. A row that joined or left the list since its first page may come or not.
  */
-function createListHandler(name: ListName): Handler {
-  const { idName, listRows }: List = lists[name];
+function createListHandler(name: keyof typeof lists): Handler {
+  const { idName, listRows, isFixed = false }: List = lists[name];
   return (tenant, { limit, lastEvaluatedKey, ...filter }, answered, { meta, ...caller }) => {
     const rows = listRows(tenant, filter, caller);
     const from = lastEvaluatedKey === undefined ? undefined : findCursor(tenant, lastEvaluatedKey, name, filter);
@@ -102,29 +120,23 @@ function createListHandler(name: ListName): Handler {
     const remaining = rows.filter((row) => !from?.returned.has(toId(row)));
     const next = meta?.lastEvaluatedKey;
     const isDue = (id: string) => answeredIds.has(id) || (next === undefined && always.has(id));
-    const page = remaining.filter((row) => isDue(toId(row)));
+    const page = isFixed ? remaining.slice(0, limit) : remaining.filter((row) => isDue(toId(row)));
     if (next !== undefined) {
       const returned = new Set([...(from?.returned ?? []), ...answeredIds]);
       tenant.cursors.push({ cursor: next, name, filter, returned, always });
     }
     const hasMore = next !== undefined && page.length === limit && remaining.length > limit;
-    return { status: 200, data: inAnsweredOrder(answered, idName, page), meta: { hasMore } };
+    const data = isFixed ? page : inAnsweredOrder(answered, idName, page);
+    return { status: 200, data, isWhole: isFixed, meta: { hasMore } };
   };
-}
-
-/** @throws Refusal of a cursor of another tenant, of another list or of the list with other filters */
-function findCursor({ cursors }: ModelTenant, cursor: string, name: ListName, filter: ListFilter): ModelCursor {
-  const isSame = (each: ModelCursor) => each.name === name && JSON.stringify(each.filter) === JSON.stringify(filter);
-  const found = cursors.findLast((each) => each.cursor === cursor && isSame(each));
-  if (!found) throw new Refusal(400, "invalid_cursor");
-  return found;
 }
 
 /** Notes which rows are no longer in the lists that cursors continue, so that the next pages may lack them. */
 export function observeCursors(tenant: ModelTenant, cursors: readonly ModelCursor[] = tenant.cursors): void {
-  const caller = { token: 0, mayReadSensitive: true };
+  const caller = { token: 0, mayReadSensitive: true, mayReadPersons: true };
   for (const each of cursors) {
-    const { idName, listRows }: List = lists[each.name as ListName];
+    if (Object.hasOwn(datedListHandlers, each.name)) continue;
+    const { idName, listRows }: List = lists[each.name as keyof typeof lists];
     const rows = listRows(tenant, each.filter, caller);
     each.always = each.always.intersection(new Set(rows.map((row) => String(row[idName]))));
   }

@@ -1,3 +1,4 @@
+import { repointApplicants } from "./dated-lists/applicants.ts";
 import {
   audit,
   type Expected,
@@ -6,25 +7,31 @@ import {
   type ModelRef,
   type ModelTenant,
   ok,
+  okWhole,
   Refusal,
 } from "./tenant.ts";
 
-/** The part of the reference model that changes persons (specification 2.5, 4.9). */
+/** The part of the reference model that changes persons, and shows their schema (specification 2.5, 2.6, 4.9). */
 export const personHandlers = {
+  get_person_schema: ({ fixed }) => okWhole(fixed.personSchema),
   get_person(tenant, { personId }, _answered, { mayReadSensitive }) {
     const { fixed } = tenant;
     if (personId === fixed.personId)
       return ok({ personId, customFields: mayReadSensitive ? fixed.allFields : fixed.openFields });
     return ok(showPerson(findPerson(tenant, personId), mayReadSensitive));
   },
-  resolve_persons(tenant, { externalId }, _answered, { mayReadSensitive }) {
-    const holders = tenant.persons.filter(({ active, externalRefs }) => active && holdsRef(externalRefs, externalId));
+  resolve_persons(tenant, { externalId, email }, _answered, { mayReadSensitive }) {
+    const holders = tenant.persons.filter(({ active, externalRefs, primaryEmail }) => {
+      if (email !== undefined) return active && primaryEmail?.toLowerCase() === email;
+      return active && holdsRef(externalRefs, externalId);
+    });
     return ok(holders.map((person) => showPerson(person, mayReadSensitive)));
   },
-  create_person(tenant, { kinds, contactDetails, externalRefs = [] }, answered, { mayReadSensitive }) {
+  create_person(tenant, { kinds, contactDetails, primaryEmail, externalRefs = [] }, answered, { mayReadSensitive }) {
     for (const ref of externalRefs) requireFreeRef(tenant, ref);
     const person: ModelPerson = {
       personId: String(answered["personId"]),
+      primaryEmail,
       lastName: contactDetails.lastName,
       kinds: [...kinds],
       externalRefs,
@@ -64,14 +71,17 @@ export const personHandlers = {
     if (source.version !== sourceVersion || target.version !== targetVersion)
       throw new Refusal(409, "version_conflict");
     const kinds = [...new Set([...target.kinds, ...source.kinds])];
-    const isChanged = kinds.length > target.kinds.length || source.externalRefs.length > 0;
-    Object.assign(target, { kinds, externalRefs: [...target.externalRefs, ...source.externalRefs] });
+    const primaryEmail = target.primaryEmail ?? source.primaryEmail;
+    const isChanged =
+      kinds.length > target.kinds.length || source.externalRefs.length > 0 || primaryEmail !== target.primaryEmail;
+    Object.assign(target, { kinds, primaryEmail, externalRefs: [...target.externalRefs, ...source.externalRefs] });
     Object.assign(source, { active: false, mergedIntoPersonId: targetPersonId, externalRefs: [] });
     finish(tenant, source, "person.merged", false);
     for (const earlier of tenant.persons.filter((each) => each.mergedIntoPersonId === personId)) {
       earlier.mergedIntoPersonId = targetPersonId;
       finish(tenant, earlier, "person.merged", false);
     }
+    repointApplicants(tenant, personId, targetPersonId);
     return finish(tenant, target, isChanged ? "person.merged" : undefined, mayReadSensitive);
   },
 } as const satisfies Record<string, Handler>;
@@ -116,9 +126,13 @@ function finish(
 }
 
 /** Shows a person as a caller with or without the scope of sensitive data sees it. */
-export function showPerson({ lastName, externalRefs, ...person }: ModelPerson, mayReadSensitive: boolean) {
+export function showPerson(
+  { lastName, primaryEmail, externalRefs, ...person }: ModelPerson,
+  mayReadSensitive: boolean,
+) {
   return {
     ...person,
+    primaryEmail: mayReadSensitive ? primaryEmail : undefined,
     contactDetails: mayReadSensitive ? { lastName } : undefined,
     externalRefs: externalRefs.map(({ externalId, ...ref }) => ({
       ...ref,

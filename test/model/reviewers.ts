@@ -1,6 +1,7 @@
 import {
   audit,
   type Handler,
+  isWorkload,
   listAssignments,
   type ModelReviewer,
   type ModelTenant,
@@ -80,6 +81,7 @@ export function isSuppressedAddress({ fixed }: ModelTenant, email: string): bool
 }
 
 export function showReviewer(tenant: ModelTenant, reviewer: ModelReviewer) {
-  const own = listAssignments(tenant).filter(({ reviewerId, active }) => active && reviewerId === reviewer.reviewerId);
-  return { ...reviewer, assignmentCounts: { assigned: own.length, completed: 0 } };
+  const own = listAssignments(tenant).filter((each) => isWorkload(each) && each.reviewerId === reviewer.reviewerId);
+  const completed = own.filter(({ status }) => status === "completed");
+  return { ...reviewer, assignmentCounts: { assigned: own.length, completed: completed.length } };
 }

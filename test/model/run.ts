@@ -3,18 +3,17 @@ import type { OperationName } from "../../src/contract/index.ts";
 import { rest } from "../support/clients/raw-http.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import { createRequest } from "./calls.ts";
+import { recordAccess } from "./dated-lists/audit-entries.ts";
 import { observeExports } from "./exports.ts";
 import { observeCursors } from "./lists.ts";
 import { applyRequest } from "./model.ts";
 import type { Call } from "./requests/call.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { readModel, readStore } from "./stored.ts";
-import type { Expected, ModelRequest, ModelTenant } from "./tenant.ts";
+import type { Expected, ModelExchange, ModelRequest, ModelTenant } from "./tenant.ts";
 
-interface Exchange {
+interface Exchange extends ModelExchange {
   readonly request: ModelRequest;
-  readonly status: number;
-  readonly isReplay: boolean;
   readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: the answer of any operation
   readonly body: any;
@@ -66,7 +65,7 @@ async function sendAlone(
   name: OperationName,
   input: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const caller = { token: ownToken, mayReadSensitive: true };
+  const caller = { token: ownToken, mayReadSensitive: true, mayReadPersons: true };
   const request = { name, input, key: undefined, isGranted: true, caller };
   const server = servers[index] as TestServer;
   const answer = await send(server.origin, tokens[index]?.[ownToken], request);
@@ -100,18 +99,23 @@ async function exchange({ tenants, tokens, origins }: Scenario, call: Call): Pro
 
 async function send(origin: string, token: string | undefined, request: ModelRequest): Promise<Exchange> {
   const headers: Record<string, string> = request.key === undefined ? {} : { "idempotency-key": request.key };
+  const sentAt = Date.now();
   const answer = await rest({ origin }, token, request.name satisfies OperationName, request.input, headers);
   const isReplay = answer.headers.get("idempotent-replayed") === "true";
-  return { request, isReplay, status: answer.status, text: answer.text, body: answer.body };
+  const { status, text, body } = answer;
+  const requestId = answer.headers.get("x-request-id") ?? "";
+  return { request, requestId, isReplay, status, text, body, sentAt, answeredAt: Date.now() };
 }
 
 /** Returns the tenant's model after the requests, in an order that explains their answers and what the store holds. */
 async function explain(before: ModelTenant, exchanges: readonly Exchange[], server: TestServer): Promise<ModelTenant> {
-  const applied = exchanges.filter((each) => !isWaiting(each, exchanges));
+  const waiting = exchanges.filter((each) => isWaiting(each, exchanges));
+  const applied = exchanges.filter((each) => !waiting.includes(each));
   const mismatches: string[] = [];
   const explanations: ModelTenant[] = [];
   for (const order of permute(applied)) {
     const tenant = structuredClone(before);
+    for (const each of waiting) recordAccess(tenant, each.request, each);
     const mismatch = order.map((each) => applyExchange(tenant, each)).find((text) => text !== undefined);
     if (mismatch !== undefined) mismatches.push(mismatch);
     else if (!explanations.some((other) => isDeepStrictEqual(readModel(other), readModel(tenant))))
@@ -133,8 +137,9 @@ function isWaiting(exchange: Exchange, all: readonly Exchange[]): boolean {
 }
 
 /** Returns what differs from the model's answer. */
-function applyExchange(tenant: ModelTenant, { request, status, text, body, isReplay }: Exchange): string | undefined {
-  const expected = applyRequest(tenant, request, body ?? {}, text);
+function applyExchange(tenant: ModelTenant, exchange: Exchange): string | undefined {
+  const { request, status, text, body, isReplay } = exchange;
+  const expected = applyRequest(tenant, request, { ...body, exchange }, text);
   const isSame =
     expected.replayed === undefined
       ? !isReplay && isExpected(expected, status, body)
@@ -144,10 +149,10 @@ function applyExchange(tenant: ModelTenant, { request, status, text, body, isRep
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the answer of any operation
-function isExpected({ status, code, data = {}, meta }: Expected, actualStatus: number, body: any): boolean {
+function isExpected({ status, code, data = {}, isWhole, meta }: Expected, actualStatus: number, body: any): boolean {
   if (status !== actualStatus || code !== body?.error?.code) return false;
   if (meta !== undefined && meta.hasMore !== body?.meta?.hasMore) return false;
-  return includes(body?.data ?? {}, data);
+  return isWhole ? isDeepStrictEqual(body?.data, data) : includes(body?.data ?? {}, data);
 }
 
 /** Returns whether a value has all properties of another one, at any depth. Lists have the same length. */

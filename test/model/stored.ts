@@ -3,7 +3,14 @@ import type { Reader } from "../../src/store/port.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { listChanges } from "../support/data/state.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
-import type { ModelAssignment, ModelEmailSend, ModelExport, ModelReviewer, ModelTenant } from "./tenant.ts";
+import type {
+  ModelAssignment,
+  ModelAuditEntry,
+  ModelEmailSend,
+  ModelExport,
+  ModelReviewer,
+  ModelTenant,
+} from "./tenant.ts";
 
 /** Returns what the store holds at the end, in the model's terms. */
 export async function readStore({ app, businessId }: TestServer) {
@@ -14,10 +21,9 @@ export async function readStore({ app, businessId }: TestServer) {
     const change = fromState ? `${fromState} ${toState} ${operation}` : fromStatus && `${fromStatus} ${toStatus}`;
     return { subject: submissionId ?? programId, eventType, version, ...(change ? { change } : {}) };
   });
-  const entries = (await listChanges(app.store, businessId)).filter(({ entityType }) => entityType !== "applicant");
-  const requested = entries.filter(({ action }) => !backgroundActions.has(action));
-  const changes = requested.map(({ entityType, entityId, action }) => {
-    return `${unanswered.has(entityType) ? entityType : entityId} ${action}`;
+  const requested = (await listChanges(app.store, businessId)).filter(({ action }) => !backgroundActions.has(action));
+  const changes = requested.map(({ entityType, entityId, action, requestId }) => {
+    return `${unanswered.has(entityType) ? entityType : entityId} ${action} ${requestId}`;
   });
   return {
     submissions: await reader.count("submissions", {}),
@@ -60,8 +66,8 @@ async function describeRows<T extends TableName>(
 }
 
 function describeAssignment(assignment: ModelAssignment): string {
-  const { assignmentId, submissionId, reviewerId, version, active } = assignment;
-  return `${assignmentId} ${submissionId} ${reviewerId} ${version} ${active}`;
+  const { assignmentId, submissionId, reviewerId, status, version, active } = assignment;
+  return `${assignmentId} ${submissionId} ${reviewerId} ${status} ${version} ${active}`;
 }
 
 function describeRound({ roundId, version, active }: ModelTenant["rounds"][number]): string {
@@ -91,10 +97,15 @@ function describeExport({ exportId, trackId, state }: Pick<ModelExport, "exportI
   return `${exportId} ${trackId} ${state}`;
 }
 
+function describeChange({ recordId, shown }: ModelAuditEntry): string {
+  return `${recordId} ${shown["action"]} ${shown["requestId"]}`;
+}
+
 /** The same of the model. Sorted, because requests that do not touch the same record have no order. */
 export function readModel(tenant: ModelTenant) {
-  const { submissions, rounds, reviewers, invitations, emailSends, feedbacks, persons, exports, events, changes } =
+  const { fixed, submissions, reviewers, invitations, emailSends, feedbacks, persons, exports, events, auditEntries } =
     tenant;
+  const rounds = [...tenant.rounds, { roundId: fixed.other.roundId, version: 0, active: true }];
   return {
     submissions: submissions.length,
     persons: persons.map(describePerson).sort(),
@@ -108,6 +119,9 @@ export function readModel(tenant: ModelTenant) {
     events: events
       .map(({ subject, eventType, version, ...change }) => JSON.stringify({ subject, eventType, version, ...change }))
       .sort(),
-    changes: changes.toSorted(),
+    changes: auditEntries
+      .filter(({ isCertain }) => isCertain)
+      .map(describeChange)
+      .sort(),
   };
 }

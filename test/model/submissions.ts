@@ -1,10 +1,12 @@
 import { endAssignment, requireActiveRound } from "./assignments.ts";
+import { enrolApplicant } from "./dated-lists/applicants.ts";
 import {
   audit,
   type Expected,
   emit,
   findSubmission,
   type Handler,
+  incompleteStatuses,
   type ModelRequest,
   type ModelSubmission,
   type ModelTenant,
@@ -24,17 +26,18 @@ export const submissionHandlers = {
     const { supplementResponseId } = tenant.fixed;
     return ok(isFirst ? [{ supplementResponseId, ...tenant.supplement }] : []);
   },
-  create_submission(tenant, { fields, innovatorEmail, innovatorName }, answered) {
+  create_submission(tenant, { fields, innovatorEmail, innovatorName }, answered, context) {
     requireWritable(tenant);
     const submissionId = String(answered["submissionId"]);
     const { titleFieldId, domainFieldId } = tenant.fixed;
     const given = { innovatorEmail, applicantName: innovatorName, domain: fields[domainFieldId] ?? null };
     const submission = createModelSubmission(submissionId, fields[titleFieldId] ?? null, given);
     if (tenant.submissions.some((each) => each.submissionId === submissionId)) throw new Error("An id comes twice");
+    const { applicantId, innovatorId } = enrolApplicant(tenant, { innovatorEmail, innovatorName }, answered, context);
     tenant.submissions.push(submission);
     emit(tenant, submission, "submission.draft_created");
     audit(tenant, submissionId, "submission.created");
-    return ok(showSubmission(submission));
+    return ok({ ...showSubmission(submission), applicantId, innovatorId });
   },
   update_submission_fields(tenant, input) {
     const submission = loadForChange(tenant, input, ["DRAFT"]);
@@ -179,7 +182,8 @@ function move(tenant: ModelTenant, submission: ModelSubmission, to: string, { ac
   submission.version += 1;
   if (to === "DRAFT") Object.assign(submission, { currentRoundId: null, eligible: null });
   if (["DRAFT", "WITHDRAWN", "ELIMINATED"].includes(to)) {
-    for (const each of submission.assignments) if (each.active) endAssignment(tenant, each, "assignment.updated");
+    const incomplete = submission.assignments.filter(({ status }) => incompleteStatuses.includes(status));
+    for (const each of incomplete) endAssignment(tenant, each, "assignment.updated");
   }
   audit(tenant, submission.submissionId, action);
   emit(tenant, submission, "submission.state_changed", `${from} ${to} ${operation}`);

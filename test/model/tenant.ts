@@ -1,4 +1,5 @@
 import type { OperationName } from "../../src/contract/index.ts";
+import type { DatedEntry } from "./dated-lists/dated-pages.ts";
 
 /** The records of one tenant in the reference model, and what its parts share. */
 
@@ -9,8 +10,23 @@ export interface ModelAssignment {
   readonly roundId: string;
   readonly source: string;
   readonly reassignedFromId: string | null;
+  status: string;
   version: number;
   active: boolean;
+}
+
+/** A review, which no request changes. */
+export interface ModelReview {
+  readonly reviewId: string;
+  readonly assignmentId: string;
+  readonly submissionId: string;
+  readonly reviewerId: string;
+  readonly roundId: string;
+  readonly status: string;
+  readonly scores: readonly { readonly criterionId: string; readonly value: unknown }[];
+  readonly totalScore: number | null;
+  readonly weightedScore: number | null;
+  readonly [name: string]: unknown;
 }
 
 export interface ModelSubmission {
@@ -56,6 +72,19 @@ export interface ModelEmailSend {
   readonly status: string;
 }
 
+/** Applicants have the address of their first submission. */
+export interface ModelApplicant extends DatedEntry {
+  readonly applicantId: string;
+  readonly innovatorId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly programIds: readonly string[];
+  readonly trackIds: readonly string[];
+  /** The person whom a submission has found by the address. */
+  personId: string | null;
+  version: number;
+}
+
 export interface ModelRef {
   readonly namespace: string;
   readonly objectType: string;
@@ -64,6 +93,7 @@ export interface ModelRef {
 
 export interface ModelPerson {
   readonly personId: string;
+  primaryEmail: string | undefined;
   lastName: string;
   kinds: string[];
   externalRefs: ModelRef[];
@@ -94,6 +124,24 @@ export interface ModelExport {
   always: Set<string> | undefined;
 }
 
+export interface ModelChange {
+  readonly path: string;
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
+export interface ModelAuditEntry extends DatedEntry {
+  /** The id of the changed record, or its type if no answer gives its id. */
+  readonly recordId: string;
+  /** The changed or named record, if the model knows its id. */
+  readonly entityId: string | null | undefined;
+  readonly shown: Readonly<Record<string, unknown>>;
+  /** The paths of properties that the model knows. */
+  readonly knownPaths: readonly string[];
+  /** Changes of these paths; those of all paths since an answer has shown them. */
+  readonly changes: readonly ModelChange[];
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the filters of any list
 export type ListFilter = Readonly<Record<string, any>>;
 
@@ -106,6 +154,8 @@ export interface ModelCursor {
   readonly returned: ReadonlySet<string>;
   /** The ids of the rows that were in the list since its first page. */
   always: ReadonlySet<string>;
+  /** The last row up to here, in a list whose order the model knows. */
+  readonly last?: { readonly id: string; readonly at: string };
 }
 
 export interface ModelEvent {
@@ -127,6 +177,7 @@ export interface ModelTenant {
   /** The response to a request that every tenant's first submission has. */
   supplement: { version: number; status: string };
   submissions: ModelSubmission[];
+  applicants: ModelApplicant[];
   reviewers: ModelReviewer[];
   /** The reviewer of each invitation. */
   invitations: string[];
@@ -139,13 +190,19 @@ export interface ModelTenant {
   events: ModelEvent[];
   /** Audited changes: the id of the record and the action. */
   changes: string[];
+  /** The audit entries of these changes, and of some requests that changed nothing. */
+  auditEntries: ModelAuditEntry[];
 }
 
 export interface Fixed {
+  readonly businessId: string;
+  /** In the order in which calls name them. */
+  readonly tokens: readonly { readonly tokenId: string; readonly name: string }[];
   readonly programId: string;
   readonly programName: string;
   readonly trackId: string;
   readonly personId: string;
+  readonly personEmail: string;
   readonly supplementResponseId: string;
   /** Field values of the person, without and with those that are sensitive. */
   readonly openFields: Readonly<Record<string, string>>;
@@ -154,6 +211,8 @@ export interface Fixed {
   readonly screeningRequired: boolean;
   /** In their order. */
   readonly roundIds: readonly string[];
+  /** Another programme, which never changes, with its round. */
+  readonly other: { readonly programId: string; readonly roundId: string };
   readonly domainFieldId: string;
   /** Most submissions of a reviewer in a round. */
   readonly maxPerReviewer: number | null;
@@ -169,11 +228,14 @@ export interface Fixed {
   readonly rubrics: readonly FormVersion[];
   /** Addresses that get no e-mail. */
   readonly suppressedEmails: readonly string[];
+  /** Whole records, the newest first. */
+  readonly reviews: readonly ModelReview[];
+  /** The active published schema of persons. */
+  readonly personSchema: Readonly<Record<string, unknown>>;
   /** Records about people that never change. */
   readonly people: {
     /** The person is this reviewer. */
     readonly person: { readonly personId: string; readonly reviewerId: string };
-    readonly review: { readonly reviewId: string; readonly submissionId: string; readonly reviewerId: string };
     readonly attestations: readonly Readonly<Record<string, string | boolean>>[];
   };
 }
@@ -187,11 +249,22 @@ interface FormVersion {
 export interface ModelCaller {
   readonly token: number;
   readonly mayReadSensitive: boolean;
+  readonly mayReadPersons: boolean;
 }
 
 /** The token of a call, and what only the real answer says. */
 export interface CallContext extends ModelCaller {
   readonly meta: AnsweredMeta | undefined;
+  readonly exchange: ModelExchange;
+}
+
+/** When a request was sent and answered, in milliseconds, and the circumstances that its audit entries show. */
+export interface ModelExchange {
+  readonly requestId: string;
+  readonly status: number;
+  readonly isReplay: boolean;
+  readonly sentAt: number;
+  readonly answeredAt: number;
 }
 
 interface AnsweredMeta {
@@ -202,6 +275,7 @@ interface AnsweredMeta {
 export interface AnsweredBody {
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly meta?: AnsweredMeta | undefined;
+  readonly exchange: ModelExchange;
 }
 
 /** A request as it was sent. */
@@ -225,6 +299,8 @@ export interface Expected {
   readonly code?: string;
   /** Properties of `data`. */
   readonly data?: Shown;
+  /** True if `data` has these properties and no others. */
+  readonly isWhole?: boolean;
   readonly meta?: { readonly hasMore: boolean };
   /** The text of an earlier answer, which must come again. */
   readonly replayed?: string;
@@ -252,6 +328,11 @@ export function ok(data: Shown): Expected {
   return { status: 200, data };
 }
 
+/** Expects `data` to be exactly this. */
+export function okWhole(data: Shown): Expected {
+  return { ...ok(data), isWhole: true };
+}
+
 /** Returns a list's expected rows in the order of the answer. A row that the answer lacks comes first. */
 export function inAnsweredOrder<R extends object>(
   answered: unknown,
@@ -264,6 +345,14 @@ export function inAnsweredOrder<R extends object>(
 
 export function listAssignments({ submissions }: ModelTenant): ModelAssignment[] {
   return submissions.flatMap(({ assignments }) => assignments);
+}
+
+/** Statuses of assignments whose reviews are expected (specification 4.4). */
+export const incompleteStatuses: readonly string[] = ["assigned", "accepted", "conflict"];
+
+/** Returns whether an assignment counts as work of its reviewer: the review is expected or done. */
+export function isWorkload({ active, status }: ModelAssignment): boolean {
+  return active && (status === "completed" || incompleteStatuses.includes(status));
 }
 
 export function findSubmission({ submissions }: ModelTenant, submissionId: string): ModelSubmission {

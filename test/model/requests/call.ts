@@ -6,7 +6,7 @@ export const pages = ["all", "first", "first", "next", "next", "nextOfAny", "ofO
 /** A call before the records that it names are known. */
 export interface Call {
   readonly tenant: number;
-  /** The first token of a tenant may do all, the second may not read feedback, and the last may only read. */
+  /** The first token of a tenant may do all, the others lack scopes, and the last may only read. */
   readonly token: number;
   readonly process: number;
   /** One of a few keys, so that some requests come again. */

@@ -1,6 +1,7 @@
 import type { ListName } from "../lists.ts";
 import type { ModelOperation } from "../model.ts";
 import type { Fixed, ModelCursor, ModelTenant } from "../tenant.ts";
+import { createAuditFilter } from "./audit.ts";
 import type { Call, RequestInput } from "./call.ts";
 
 /** Creates a request for a first page, or for the page after one that a client of either tenant has. */
@@ -20,15 +21,23 @@ export function createListRequest(
   if (page === "next" && ownLatest) return follow(ownLatest);
   if (page === "nextOfAny" && latest) return follow(latest);
   const cursorOfOther = page === "ofOther" && latest ? { lastEvaluatedKey: latest.cursor } : {};
-  return { name, input: { ...filter, limit: page === "all" ? 100 : 1, ...cursorOfOther } };
+  return {
+    name,
+    input: {
+      ...filter,
+      limit: page === "all" || (name === "list_audit_entries" && target !== 1) ? 100 : 1,
+      ...cursorOfOther,
+    },
+  };
 }
 
 function createListFilter(
-  { name, choice, target }: Call & { readonly name: ListName },
+  call: Call & { readonly name: ListName },
   submissionId: string,
-  { roundIds }: Fixed,
-  { programId }: Fixed,
+  { roundIds, trackId }: Fixed,
+  { programId, openFields, allFields, reviews }: Fixed,
 ): RequestInput {
+  const { name, choice, target } = call;
   const ofSubmission = choice % 2 ? { submissionId } : {};
   switch (name) {
     case "list_submissions": {
@@ -37,6 +46,14 @@ function createListFilter(
     }
     case "list_assignments":
       return { ...ofSubmission, ...(choice > 3 ? { status: "incomplete" } : {}), includeInactive: target > 1 };
+    case "list_reviews": {
+      const review = reviews[(choice + target) % reviews.length];
+      return {
+        ...(choice % 2 ? { submissionId: target === 3 ? submissionId : review?.submissionId } : {}),
+        ...(choice > 3 ? { reviewerId: review?.reviewerId } : {}),
+        ...(target > 1 ? { roundId: review?.roundId } : {}),
+      };
+    }
     case "list_payments":
       return { status: ["failed", "succeeded", "pending", "waived", "refunded", "succeeded"][choice] };
     case "list_reviewers": {
@@ -50,6 +67,13 @@ function createListFilter(
       return ofSubmission;
     case "list_tracks":
       return { programId };
+    case "list_applicants": {
+      const home = { ...(choice % 2 ? { programId } : {}), ...(target % 2 ? { trackId } : {}) };
+      const fieldIds = [[], Object.keys(openFields), Object.keys(allFields), ["fld_unknown"]][target] ?? [];
+      return { ...home, ...(choice > 1 && fieldIds.length > 0 ? { includePersonFieldIds: fieldIds.join() } : {}) };
+    }
+    case "list_audit_entries":
+      return createAuditFilter(call, submissionId, programId);
     case "list_persons":
     case "list_programs":
       return {};

@@ -17,11 +17,15 @@ export function createPersonInput(
   switch (name) {
     case "get_person":
       return { personId: choice === 0 ? fixed.personId : personId };
+    case "get_person_schema":
+      return {};
     case "resolve_persons":
-      return externalRef;
+      return target > 1 ? { email: `person${target}@example.org` } : externalRef;
     case "create_person": {
       const refs = choice < 2 ? { externalRefs: [externalRef] } : {};
-      return { kinds, provenance: { source: "crm" }, contactDetails, ...refs };
+      // The address of some applicants. Addresses that differ in case are the same.
+      const primaryEmail = target > 0 ? { primaryEmail: `Person${target}@example.org` } : {};
+      return { kinds, provenance: { source: "crm" }, contactDetails, ...primaryEmail, ...refs };
     }
     case "update_person":
       return { ...record, ...(target % 2 ? { kinds } : { contactDetails }) };

@@ -1,10 +1,15 @@
 import type { assignmentHandlers } from "../assignments.ts";
 import type { feedbackHandlers } from "../feedback.ts";
 import type { reviewerHandlers } from "../reviewers.ts";
+import type { reviewHandlers } from "../reviews/reviews.ts";
 import { listAssignments, type ModelTenant } from "../tenant.ts";
 import type { Call, RequestInput } from "./call.ts";
 
-type ReviewOperation = keyof typeof assignmentHandlers | keyof typeof reviewerHandlers | keyof typeof feedbackHandlers;
+type ReviewOperation =
+  | keyof typeof assignmentHandlers
+  | keyof typeof reviewHandlers
+  | keyof typeof reviewerHandlers
+  | keyof typeof feedbackHandlers;
 
 export function createReviewInput(
   { name, choice, target, versionOffset }: Call & { readonly name: ReviewOperation },
@@ -13,7 +18,7 @@ export function createReviewInput(
   named: ModelTenant,
 ): RequestInput {
   const known = listAssignments(named);
-  const { assignmentId = "asg_unknown", version = 0 } = known[target % known.length] ?? {};
+  const { assignmentId = "asg_unknown", version = 0 } = known[((choice % 3) * 4 + target) % known.length] ?? {};
   const { reviewerId } = reviewers[(target + choice) % reviewers.length] ?? {};
   switch (name) {
     case "bulk_assign_reviewers": {
@@ -31,6 +36,16 @@ export function createReviewInput(
       const inReview = named.submissions.findLast(({ state }) => state === "IN_REVIEW")?.currentRoundId;
       const roundId = (choice % 2 ? inReview : undefined) ?? named.fixed.roundIds[choice % roundIds.length];
       return { roundId, ...(choice % 2 ? { reviewsPerSubmission: 1 } : {}), ...matching };
+    }
+    case "get_review": {
+      const { reviews } = named.fixed;
+      return { reviewId: reviews[(choice + target) % reviews.length]?.reviewId };
+    }
+    case "get_submission_reviews_summary": {
+      const { reviews, other } = named.fixed;
+      const reviewedId = reviews[(choice + target) % reviews.length]?.submissionId;
+      const rounds = [undefined, roundIds[0], roundIds[1], choice % 2 ? other.roundId : undefined];
+      return { submissionId: choice === 5 ? submissionId : reviewedId, roundId: rounds[target] };
     }
     case "get_reviewer":
       return { reviewerId: named.reviewers[(target + choice) % named.reviewers.length]?.reviewerId };

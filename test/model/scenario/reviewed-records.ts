@@ -6,7 +6,7 @@ import type { ModelAssignment, ModelReviewer, ModelSubmission } from "../tenant.
 
 type Seed = TestServer["seed"];
 
-/** Creates two reviewers of a programme's rounds, one whom nobody has invited, and an inactive one. */
+/** Creates two reviewers of a programme's rounds, one whom nobody has invited, and two inactive ones. */
 export async function createReviewers(seed: Seed, personId: string, rounds: readonly Row<"rounds">[]) {
   const programIds = [...new Set(rounds.map(({ programId }) => programId))];
   const invited = { programIds, roundIds: rounds.map(({ roundId }) => roundId) };
@@ -14,6 +14,7 @@ export async function createReviewers(seed: Seed, personId: string, rounds: read
     await seed.reviewer({ personId, expertise: ["Arts"], ...invited }),
     await seed.reviewer({ expertise: ["science"], ...invited }),
     await seed.reviewer(),
+    await seed.reviewer({ status: "inactive", ...invited }),
     await seed.reviewer({ status: "inactive", ...invited }),
   ];
 }
@@ -74,11 +75,11 @@ export async function createReviewed(
     }),
   ];
   const { assignmentId = "" } = assignments[0] ?? {};
-  const { reviewId } = await seed.review({ programId, roundId, submissionId, reviewerId, assignmentId });
+  const review = await seed.review({ programId, roundId, submissionId, reviewerId, assignmentId });
   const draft = createModelSubmission(submissionId, title, toUnlistedApplicant(submission));
   return {
     reviewed: { ...draft, state, currentRoundId: roundId, assignments: assignments.map(toModelAssignment) },
-    review: { reviewId, submissionId, reviewerId },
+    review,
     attestations: assignments.map(({ assignmentId, reviewerId, conflictAttestation }) => {
       const { hasConflict = false, statement = "" } = conflictAttestation ?? {};
       return { assignmentId, submissionId, reviewerId, hasConflict, statement };
@@ -86,9 +87,10 @@ export async function createReviewed(
   };
 }
 
-function toModelAssignment(assignment: Row<"assignments">): ModelAssignment {
-  const { assignmentId, submissionId, reviewerId, roundId, source, reassignedFromId, version, active } = assignment;
-  return { assignmentId, submissionId, reviewerId, roundId, source, reassignedFromId, version, active };
+export function toModelAssignment(assignment: Row<"assignments">): ModelAssignment {
+  const { assignmentId, submissionId, reviewerId, roundId, source, reassignedFromId, status, version, active } =
+    assignment;
+  return { assignmentId, submissionId, reviewerId, roundId, source, reassignedFromId, status, version, active };
 }
 
 /** The applicants of submissions that exist from the start have no record. */

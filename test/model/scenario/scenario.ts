@@ -1,3 +1,5 @@
+import { issueToken } from "../../../src/app/access/issue-token.ts";
+import { scopes } from "../../../src/contract/access/scopes.ts";
 import type { TestServer } from "../../support/servers/test-server.ts";
 import type { ModelTenant } from "../tenant.ts";
 import { createTenant } from "./tenant-records.ts";
@@ -13,7 +15,13 @@ export interface Scenario {
 /** Creates two tenants, one of which screens submissions and limits the work of reviewers. */
 export async function createScenario(server: TestServer, origins: readonly string[]): Promise<Scenario> {
   const servers = [await server.other(), await server.other()];
-  const tenants = await Promise.all(servers.map((each, index) => createTenant(each, index === 0)));
+  const issued = await Promise.all(servers.map(issueTokens));
+  const tenants = await Promise.all(servers.map((each, index) => createTenant(each, index === 0, issued[index] ?? [])));
+  return { servers, tenants, origins, tokens: issued.map((tokens) => tokens.map(({ token }) => token)) };
+}
+
+/** Creates the four tokens of a tenant. */
+async function issueTokens({ app, businessId }: TestServer) {
   const reads = [
     "submissions:read",
     "supplements:read",
@@ -21,7 +29,7 @@ export async function createScenario(server: TestServer, origins: readonly strin
     "programs:read",
     "tracks:read",
     "rounds:read",
-    "persons:read",
+    "applicants:read",
     "reviewers:read",
     "emails:read",
     "payments:read",
@@ -30,24 +38,27 @@ export async function createScenario(server: TestServer, origins: readonly strin
     "rubrics:read",
     "exports:read",
   ] as const;
-  const tokens = servers.map(async (each) => [
-    await each.token(),
-    await each.token([
-      ...reads,
-      "submissions:write",
-      "supplements:write",
-      "assignments:write",
-      "programs:write",
-      "tracks:write",
-      "rounds:write",
-      "feedback:write",
-      "persons:write",
-      "reviewers:write",
-      "emails:write",
-      "exports:write",
-    ]),
-    await each.token([...reads, "feedback:read"]),
-    await each.token(),
-  ]);
-  return { servers, tenants, origins, tokens: await Promise.all(tokens) };
+  const editor = [
+    ...reads,
+    "reviews:read",
+    "persons:read",
+    "submissions:write",
+    "supplements:write",
+    "assignments:write",
+    "programs:write",
+    "tracks:write",
+    "rounds:write",
+    "feedback:write",
+    "persons:write",
+    "reviewers:write",
+    "emails:write",
+    "exports:write",
+  ] as const;
+  const reader = [...reads, "feedback:read", "person-fields:read", "audit:read"] as const;
+  const granted = { owner: scopes, editor, reader, lister: scopes };
+  const issued = Object.entries(granted).map(async ([name, scopes]) => {
+    const { token, tokenId } = await issueToken(app.store, { businessId, name, scopes, expiresAt: null });
+    return { token, tokenId, name };
+  });
+  return Promise.all(issued);
 }

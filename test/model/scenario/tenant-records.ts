@@ -11,9 +11,15 @@ import {
   toModelReviewer,
   toUnlistedApplicant,
 } from "./reviewed-records.ts";
+import { createPanel, createPersonSchemas, sortNewest } from "./reviews.ts";
 
 /** Creates a tenant with a programme, and the model of its records. */
-export async function createTenant({ seed }: TestServer, screeningRequired: boolean): Promise<ModelTenant> {
+export async function createTenant(
+  server: TestServer,
+  screeningRequired: boolean,
+  tokens: ModelTenant["fixed"]["tokens"],
+): Promise<ModelTenant> {
+  const { seed, businessId } = server;
   const maxPerReviewer = screeningRequired ? 2 : null;
   const { programId, name: programName } = await seed.program({
     screeningRequired,
@@ -30,10 +36,12 @@ export async function createTenant({ seed }: TestServer, screeningRequired: bool
   const rounds = await Promise.all(
     [1, 2, 3].map((sequence) => seed.round({ ...track, rubricId, sequence, active: sequence < 3 })),
   );
-  await seed.personSchema();
+  const { programId: otherProgramId, roundId: otherRoundId } = await seed.round({ rubricId });
+  const personSchema = await createPersonSchemas(seed);
   const openFields = { [personFieldIds.standard]: "weaving" };
   const allFields = { ...openFields, [personFieldIds.restricted]: "asthma" };
-  const { personId } = await seed.person({ customFields: allFields });
+  const personEmail = "Person4@example.org";
+  const { personId } = await seed.person({ primaryEmail: personEmail, customFields: allFields });
   const reviewers = await createReviewers(seed, personId, rounds);
   const suppressedEmails = ["guest0@example.org", "person1@example.org", reviewers[1]?.email ?? ""];
   for (const email of suppressedEmails)
@@ -45,28 +53,39 @@ export async function createTenant({ seed }: TestServer, screeningRequired: bool
   const supplement = await seed.supplement({ submissionId: submission.submissionId, schemaId, required: false });
   const { reviewed, review, attestations } = await createReviewed(seed, track, rounds[0]?.roundId ?? "", reviewers);
   const unassigned = await createUnassigned(seed, track, rounds[0]?.roundId ?? "");
+  const roundIds = rounds.map(({ roundId }) => roundId);
+  const panel = await createPanel(server, track, roundIds, reviewers);
   const owners = [submission.submissionId, reviewed.submissionId, ...unassigned.map((each) => each.submissionId)];
   const feedbacks = [1, 2, 3].map((each) =>
     seed.feedback({ programId, submissionId: submission.submissionId, body: `Answer ${each}` }),
   );
   return {
     fixed: {
+      businessId,
+      tokens,
       programId,
       programName,
       supplementResponseId: supplement.supplementResponseId,
       trackId: track.trackId,
       personId,
+      personEmail,
       openFields,
       allFields,
       titleFieldId: fieldIds.title,
       screeningRequired,
-      roundIds: rounds.map(({ roundId }) => roundId),
+      roundIds,
+      other: { programId: otherProgramId, roundId: otherRoundId },
       domainFieldId: fieldIds.domain,
       maxPerReviewer,
       ...(await createAttachments(seed, track, owners, supplement.supplementResponseId)),
       ...(await createFormVersions(seed, track.schemaId, rubricId)),
       suppressedEmails,
-      people: { person: { personId, reviewerId: reviewers[0]?.reviewerId ?? "" }, review, attestations },
+      reviews: sortNewest([review, ...panel.reviews]),
+      personSchema,
+      people: {
+        person: { personId, reviewerId: reviewers[0]?.reviewerId ?? "" },
+        attestations: [...attestations, ...panel.attestations],
+      },
     },
     program: { version: 0, lifecycleStatus: "underway" },
     track: { version: 0, intakeOpen: true },
@@ -79,7 +98,9 @@ export async function createTenant({ seed }: TestServer, screeningRequired: bool
       createModelSubmission(submission.submissionId, title, toUnlistedApplicant(submission)),
       reviewed,
       ...unassigned,
+      panel.submission,
     ],
+    applicants: [],
     reviewers: reviewers.map(toModelReviewer),
     invitations: [],
     emailSends: [],
@@ -89,5 +110,6 @@ export async function createTenant({ seed }: TestServer, screeningRequired: bool
     answers: new Map(),
     events: [],
     changes: [],
+    auditEntries: [],
   };
 }
