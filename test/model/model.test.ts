@@ -3,6 +3,7 @@ import { expect, inject, test } from "vitest";
 import { newDatabase } from "../support/database/database.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { openTestServer, TestClock } from "../support/servers/test-server.ts";
+import { type AccessRecord, checkAccesses, listAccesses } from "./accesses.ts";
 import { callGroups } from "./calls.ts";
 import { checkExportFiles } from "./export-files.ts";
 import { followCursors, runGroups, startScenario } from "./run.ts";
@@ -36,6 +37,7 @@ test("any sequence of requests, of several tokens, tenants and processes at once
     { clock: new SystemClock() },
   );
   const other = await startProcess(database, environment);
+  const accesses: AccessRecord[] = [];
   let requests = 0;
   try {
     while (requests < target) {
@@ -49,10 +51,15 @@ test("any sequence of requests, of several tokens, tenants and processes at once
           if (!stored) continue;
           expect(await readStore(stored)).toEqual(readModel(tenant));
           await checkExportFiles(stored, tenant, scenario.tokens[index]?.[0] ?? "");
+          accesses.push(listAccesses(stored, tenant));
         }
       });
       await fc.assert(property, { numRuns: 10, seed: firstSeed + requests, ...readReplay() });
     }
+    // A process writes the last entries when it stops.
+    await other.stop();
+    await server.app.pipeline.flush();
+    for (const each of accesses) await checkAccesses(each);
   } finally {
     await close();
     await other.stop();

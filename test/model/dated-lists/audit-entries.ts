@@ -25,9 +25,12 @@ const accesses: Partial<Record<OperationName, Access>> = {
   get_audit_entry: { action: "audit.read", path: ["auditId"] },
 };
 
+/** Actions of which the model knows all entries of requests that changed nothing. */
+export const accessActions: readonly string[] = Object.values(accesses).map(({ action }) => action);
+
 /** Actions by which the model can list all entries. */
 export const listedActions: readonly string[] = [
-  ...Object.values(accesses).map(({ action }) => action),
+  ...accessActions,
   "applicant.created",
   "applicant.updated",
   "assignment.updated",
