@@ -30,6 +30,7 @@ import { maxMessages } from "../src/mail/smtp-transport.ts";
 import { maxQueued } from "../src/pipeline/audit/access-log.ts";
 import { maxChanges, maxFeedWatchers } from "../src/pipeline/change-feed.ts";
 import { maxLimitedTokens } from "../src/pipeline/rate-limiter.ts";
+import { maxBegunInTurn } from "../src/pipeline/request-pacer.ts";
 import { getCallLimits, getWorkflowLimits } from "../src/pipeline/steps/schedule.ts";
 import { maxIssues } from "../src/pipeline/steps/validate.ts";
 import { sessionBounds } from "../src/pipeline/tokens/session-registry.ts";
@@ -213,13 +214,18 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   "One organisation": [
     [
       "Calls that run and that wait in one process",
-      `${count(calls.maxRunning)} and ${count(calls.maxWaiting)}, of ${count(placeDefaults.maxConcurrentRequests)} requests in flight; with PostgreSQL ${count(postgresCalls.maxRunning)} run, one fewer than the connections for reads`,
+      `${count(calls.maxRunning)} and ${count(calls.maxWaiting)}, of ${count(placeDefaults.maxConcurrentRequests)} requests in flight; with PostgreSQL ${count(postgresCalls.maxRunning)} run, one fewer than the connections for reads, and ${count(postgresCalls.maxRunningShared)} while other organisations call`,
       "503 `unavailable`, retry after a second; other organisations are served",
     ],
     [
       "Workflow calls that run and that wait in one process",
-      `${count(workflowCalls.maxRunning)} and ${count(workflowCalls.maxWaiting)}, of ${count(placeDefaults.maxConcurrentRequests)} requests in flight`,
+      `${count(workflowCalls.maxRunning)} and ${count(workflowCalls.maxWaiting)}, of ${count(placeDefaults.maxConcurrentRequests)} requests in flight; ${count(workflowCalls.maxRunningShared)} runs while other organisations call`,
       "503 `unavailable`, retry after a second; other calls are served",
+    ],
+    [
+      "Requests that begin in one turn of the event loop while other organisations call",
+      count(maxBegunInTurn),
+      "the others begin in the next turns",
     ],
     [
       "Time that a call waits for others of its organisation",

@@ -37,5 +37,5 @@ export const tenantFigures = `\`node bench/tenants.ts\` measures this: one organ
 | --- | --- |${" --- |".repeat(kinds.length)}
 ${[...quiet, ...loaded].join("\n")}
 
-Where it is missed, the call waits for the process: a call passes through several turns of the event loop, and in each of them calls of the other organisation run for up to 2 ms. With bulk changes on SQLite, a change waits in addition until one of the other organisation is committed.
+Where it is missed, the call waits for the process: a call passes through several turns of the event loop, and in each of them calls of the other organisation run. While so many calls are in progress, collections of garbage take 5 to 15 ms each. With bulk changes on SQLite, a change waits in addition until one of the other organisation is committed.
 `;

@@ -6,6 +6,7 @@ import type { Answer, Call, PipelineDeps, PreparedCall } from "./call.ts";
 import { type DryRunResult, runDry } from "./dry-run.ts";
 import { type Failure, toFailure, toProblem } from "./failure.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
+import { createRequestPacer } from "./request-pacer.ts";
 import { type Admission, type Admitted, type CallHead, createAdmissionControl } from "./steps/admission.ts";
 import { createAnswer } from "./steps/answer.ts";
 import { authenticateMcp, confineToCurrentScopes } from "./steps/authenticate.ts";
@@ -15,6 +16,7 @@ import { runWorkflow } from "./steps/run-workflow.ts";
 import { createCallScheduler } from "./steps/schedule.ts";
 import { transact } from "./steps/transact.ts";
 import { validateInput } from "./steps/validate.ts";
+import { createTenantActivity } from "./tenant-activity.ts";
 import { describeToken, type TokenDescription } from "./tokens/token-description.ts";
 
 /** Runs operations. There is no other way into the service. */
@@ -52,13 +54,16 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
   const { store, clock, log, options } = deps;
   const limiter = createRateLimiter(store, clock, options.requestsPerMinute);
   const accessLog = createAccessLog(store, log);
-  const schedule = createCallScheduler(options);
+  const activity = createTenantActivity();
+  const pacer = createRequestPacer(activity);
+  const schedule = createCallScheduler(options, activity);
   const admissions = createAdmissionControl({ store, clock, log, limiter, accessLog });
 
   async function execute(call: Call): Promise<Answer> {
     const admitted = await limit(call);
     if ("ok" in admitted) return admitted;
     try {
+      await pacer.wait(admitted.caller.businessId);
       const prepared = await prepareCall(call, await renew(call, admitted), clock);
       const { outcome, answer } = await schedule(prepared, async () => {
         const outcome = await chooseRunner(prepared)(deps, prepared);
@@ -76,6 +81,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     const admitted = await limit(call);
     if ("ok" in admitted) return admitted;
     try {
+      await pacer.wait(admitted.caller.businessId);
       const prepared = await prepareCall(call, admitted, clock);
       return await schedule(prepared, () => runDry(deps, prepared));
     } catch (error) {

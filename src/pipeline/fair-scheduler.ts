@@ -1,5 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import { WaitQueue } from "../lib/collections/wait-queue.ts";
+import type { TenantActivity } from "./tenant-activity.ts";
 
 /** Shares a process between organisations. */
 export interface FairScheduler {
@@ -13,6 +14,8 @@ export interface FairScheduler {
 export interface TenantLimits {
   /** Calls of one tenant that run at once. */
   readonly maxRunning: number;
+  /** The same while others use the process. */
+  readonly maxRunningShared: number;
   /** Calls of one tenant that wait. */
   readonly maxWaiting: number;
   /** Time that a call waits at most. */
@@ -28,6 +31,8 @@ interface TenantCalls {
 
 /** No further call starts in a turn of the event loop that has taken more processor time, in microseconds. */
 const maxTurnUs = 2_000;
+/** The same while several tenants use the process. A call passes several turns, so a short one shortens each wait. */
+const maxTurnSharedUs = 500;
 
 /** Returns the processor time of this process. Time on the clock would include that of others on the machine. */
 function readProcessorUs(): number {
@@ -41,7 +46,8 @@ function readProcessorUs(): number {
  * enough. Requests of other tenants arrive between two turns, so they wait for a few calls of a busy tenant at most.
  */
 export function createFairScheduler(
-  { maxRunning, maxWaiting, maxWaitMs }: TenantLimits,
+  { maxRunning, maxRunningShared, maxWaiting, maxWaitMs }: TenantLimits,
+  { isShared }: Pick<TenantActivity, "isShared">,
   readUsedUs: () => number = readProcessorUs,
 ): FairScheduler {
   const tenants = new Map<string, TenantCalls>();
@@ -50,6 +56,8 @@ export function createFairScheduler(
   /** Processor time that the tenant of the last started call had used before. */
   let startedAtUs = 0;
   let isTurnPlanned = false;
+
+  const countPlaces = () => (isShared() ? maxRunningShared : maxRunning);
 
   function planTurn(): void {
     if (isTurnPlanned || ready.size === 0) return;
@@ -60,8 +68,10 @@ export function createFairScheduler(
   async function takeTurn(): Promise<void> {
     const turnStartedUs = readUsedUs();
     let nowUs = turnStartedUs;
-    const isOver = () => nowUs - turnStartedUs >= maxTurnUs;
-    for (let next = takeNext(ready, maxRunning); next; next = isOver() ? undefined : takeNext(ready, maxRunning)) {
+    const turnUs = isShared() ? maxTurnSharedUs : maxTurnUs;
+    const places = countPlaces();
+    const isOver = () => nowUs - turnStartedUs >= turnUs;
+    for (let next = takeNext(ready, places); next; next = isOver() ? undefined : takeNext(ready, places)) {
       startedAtUs = next.usedUs;
       await runUntilItWaits();
       const beforeUs = nowUs;
@@ -73,7 +83,7 @@ export function createFairScheduler(
   }
 
   function markReady(tenant: TenantCalls): void {
-    if (tenant.waiting.size === 0 || tenant.running >= maxRunning || ready.has(tenant)) return;
+    if (tenant.waiting.size === 0 || tenant.running >= countPlaces() || ready.has(tenant)) return;
     // A tenant without waiting calls saves nothing up for later.
     tenant.usedUs = Math.max(tenant.usedUs, startedAtUs);
     ready.add(tenant);

@@ -3,10 +3,13 @@ import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createFairScheduler } from "../../src/pipeline/fair-scheduler.ts";
 
+const limits = { maxRunning: 4, maxRunningShared: 1, maxWaiting: 100, maxWaitMs: 10_000 };
+const alone = { isShared: () => false };
+
 test("a call that waits too long is refused, and takes no place of later calls", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const scheduler = createFairScheduler({ maxRunning: 1, maxWaiting: 5, maxWaitMs: 10_000 });
+  const scheduler = createFairScheduler({ ...limits, maxRunning: 1, maxWaiting: 5 }, alone);
   const blocker = Promise.withResolvers<string>();
   const running = scheduler.run("busy", () => blocker.promise);
   const work = vi.fn(async () => "done");
@@ -46,8 +49,7 @@ test("two organisations that always have calls waiting get the same processor ti
   await fc.assert(
     fc.asyncProperty(costsUs, costsUs, async (busyUs, otherUs) => {
       const processor = createProcessor();
-      const limits = { maxRunning: 4, maxWaiting: 100, maxWaitMs: 10_000 };
-      const scheduler = createFairScheduler(limits, processor.readUsedUs);
+      const scheduler = createFairScheduler(limits, alone, processor.readUsedUs);
       const used = { busy: 0, other: 0 };
       const left = { busy: busyUs.length, other: otherUs.length };
       const run = (tenant: keyof typeof used, us: number) =>
@@ -75,10 +77,14 @@ test("all calls of any number of organisations run, at most so many of one at on
         maxLength: 60,
       }),
       fc.integer({ min: 1, max: 4 }),
-      async (sent, maxRunning) => {
+      fc.boolean(),
+      async (sent, maxRunning, isShared) => {
         const processor = createProcessor();
-        const limits = { maxRunning, maxWaiting: 8, maxWaitMs: 10_000 };
-        const scheduler = createFairScheduler(limits, processor.readUsedUs);
+        const scheduler = createFairScheduler(
+          { ...limits, maxRunning: 4, maxRunningShared: maxRunning, maxWaiting: 8 },
+          { isShared: () => isShared },
+          processor.readUsedUs,
+        );
         const running = new Map<string, number>();
         let most = 0;
         const outcomes = await Promise.allSettled(
@@ -93,10 +99,10 @@ test("all calls of any number of organisations run, at most so many of one at on
             }),
           ),
         );
-        expect(most).toBeLessThanOrEqual(maxRunning);
+        expect(most).toBeLessThanOrEqual(isShared ? maxRunning : 4);
         for (const [tenant, own] of Map.groupBy(outcomes.keys(), (index) => sent[index]?.tenant)) {
           const done = own.filter((index) => outcomes[index]?.status === "fulfilled");
-          expect(done, tenant).toHaveLength(Math.min(own.length, maxRunning + 8));
+          expect(done, tenant).toHaveLength(Math.min(own.length, 4 + 8));
         }
       },
     ),
@@ -105,7 +111,7 @@ test("all calls of any number of organisations run, at most so many of one at on
 });
 
 test("the only organisation with calls uses all that an organisation may run", async () => {
-  const scheduler = createFairScheduler({ maxRunning: 4, maxWaiting: 10, maxWaitMs: 10_000 });
+  const scheduler = createFairScheduler({ ...limits, maxWaiting: 10 }, alone);
   const [four, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let running = 0;
   const calls = Array.from({ length: 8 }, () =>

@@ -2,6 +2,7 @@ import { isWorkflowName } from "../../contract/index.ts";
 import { isPostgresAddress } from "../../lib/postgres-address.ts";
 import type { PipelineOptions, PreparedCall } from "../call.ts";
 import { createFairScheduler, type TenantLimits } from "../fair-scheduler.ts";
+import type { TenantActivity } from "../tenant-activity.ts";
 
 /** Runs a call when it is its organisation's turn. */
 export type ScheduleCall = <R>(call: PreparedCall, work: () => Promise<R>) => Promise<R>;
@@ -12,6 +13,13 @@ type Limits = Pick<PipelineOptions, "database" | "databaseConnections" | "maxCon
 const sqliteCalls = 16;
 /** More would not end sooner on one processor, and each may hold a hundred megabytes: two keep it busy while one reads. */
 const runningWorkflows = 2;
+/**
+ * Calls of one organisation that run at once on PostgreSQL while others call. The answers of the database to all of them
+ * may come in one turn of the event loop, and calls of others wait until they are processed.
+ */
+const sharedPostgresCalls = 2;
+/** The same of workflows, on either database. */
+const sharedWorkflows = 1;
 /** A call that waits longer is refused, so that callers learn soon when the database is slow or away. */
 const callWaitMs = 10_000;
 /** A workflow may take seconds, and those before it too. */
@@ -22,22 +30,30 @@ const workflowWaitMs = 30_000;
  * requests, its workflows at most a quarter, so others always find a place. They also find a free connection.
  */
 export function getCallLimits({ database, databaseConnections, maxConcurrentRequests }: Limits): TenantLimits {
-  const connections = isPostgresAddress(database) ? Math.ceil(databaseConnections / 2) - 1 : sqliteCalls;
-  return { ...divide(maxConcurrentRequests / 2, connections), maxWaitMs: callWaitMs };
+  const isPostgres = isPostgresAddress(database);
+  const connections = isPostgres ? Math.ceil(databaseConnections / 2) - 1 : sqliteCalls;
+  return {
+    ...divide(maxConcurrentRequests / 2, connections, isPostgres ? sharedPostgresCalls : connections),
+    maxWaitMs: callWaitMs,
+  };
 }
 
 /** Returns the same of workflows. They have places of their own, because a workflow may take seconds. */
 export function getWorkflowLimits({ maxConcurrentRequests }: Limits): TenantLimits {
-  return { ...divide(maxConcurrentRequests / 4, runningWorkflows), maxWaitMs: workflowWaitMs };
+  return { ...divide(maxConcurrentRequests / 4, runningWorkflows, sharedWorkflows), maxWaitMs: workflowWaitMs };
 }
 
-function divide(places: number, wantedRunning: number): Omit<TenantLimits, "maxWaitMs"> {
+function divide(places: number, wantedRunning: number, wantedShared: number): Omit<TenantLimits, "maxWaitMs"> {
   const maxRunning = Math.max(1, Math.min(wantedRunning, Math.floor(places / 2)));
-  return { maxRunning, maxWaiting: Math.max(0, Math.floor(places) - maxRunning) };
+  return {
+    maxRunning,
+    maxRunningShared: Math.min(maxRunning, wantedShared),
+    maxWaiting: Math.max(0, Math.floor(places) - maxRunning),
+  };
 }
 
-export function createCallScheduler(limits: Limits): ScheduleCall {
-  const calls = createFairScheduler(getCallLimits(limits));
-  const workflows = createFairScheduler(getWorkflowLimits(limits));
+export function createCallScheduler(limits: Limits, activity: TenantActivity): ScheduleCall {
+  const calls = createFairScheduler(getCallLimits(limits), activity);
+  const workflows = createFairScheduler(getWorkflowLimits(limits), activity);
   return ({ name, caller }, work) => (isWorkflowName(name) ? workflows : calls).run(caller.businessId, work);
 }

@@ -59,7 +59,7 @@ async function openLog(db: DatabaseSync, onDiskFailure = () => {}): Promise<Writ
 
 const maxStatements = 500;
 /** Transactions that have taken this long in a turn of the event loop yield to other requests. */
-const maxTurnMs = 3;
+const maxTurnMs = 1;
 
 interface Statement {
   readonly statement: StatementSync;
