@@ -117,7 +117,7 @@ function toScoreStatistics(scores: readonly number[]): ScoreStatistics {
   return { n: scores.length, mean: meanScore, median: medianScore, lowest: minScore, highest: maxScore };
 }
 
-/** Summarises each criterion, in the order in which the reviews name them, which is the rubric's. */
+/** Summarises each criterion, in the order in which the reviews name them. */
 function summarizeCriteria(submitted: readonly Pick<Review, "scores">[]): ReviewsSummary["criteria"] {
   const answers = Map.groupBy(
     submitted.flatMap(({ scores }) => scores),
