@@ -40,22 +40,12 @@ export const describeRecord = {
     const released = feedbacks.find(({ feedbackId }) => feedbackId === id)?.released;
     return { programId, submissionId: submissions[0]?.submissionId ?? null, open: { released }, personal: {} };
   },
-  program: (_id: string, { fixed: { programId }, program: { lifecycleStatus } }: ModelTenant): DescribedRecord => ({
-    programId,
-    submissionId: null,
-    open: { lifecycleStatus },
-    personal: {},
-  }),
-  track: (_id: string, { fixed: { programId }, track: { intakeOpen } }: ModelTenant): DescribedRecord => ({
-    programId,
-    submissionId: null,
-    open: { intakeOpen },
-    personal: {},
-  }),
-  round(id: string, { fixed: { programId }, rounds }: ModelTenant): DescribedRecord {
-    const active = rounds.find(({ roundId }) => roundId === id)?.active;
-    return { programId, submissionId: null, open: { active }, personal: {} };
-  },
+  program: (_id: string, { fixed, program: { lifecycleStatus } }: ModelTenant): DescribedRecord =>
+    describeOfProgram(fixed, { lifecycleStatus }),
+  track: (_id: string, { fixed, track: { intakeOpen } }: ModelTenant): DescribedRecord =>
+    describeOfProgram(fixed, { intakeOpen }),
+  round: (id: string, { fixed, rounds }: ModelTenant): DescribedRecord =>
+    describeOfProgram(fixed, { active: rounds.find(({ roundId }) => roundId === id)?.active }),
   person(id: string, { persons }: ModelTenant): DescribedRecord | undefined {
     const found = persons.find(({ personId }) => personId === id);
     if (!found) return undefined;
@@ -82,17 +72,17 @@ export const describeRecord = {
     const { version: _, email, firstName, lastName, ...open } = found;
     return { ...ofNoProgram, open, personal: { email, firstName, lastName } };
   },
-  export(id: string, { fixed: { programId }, exports }: ModelTenant): DescribedRecord {
+  export(id: string, { fixed, exports }: ModelTenant): DescribedRecord {
     const { exportId, trackId } = exports.find((each) => each.exportId === id) ?? {};
-    return {
-      programId,
-      submissionId: null,
-      open: { exportId, programId: exportId && programId, trackId },
-      personal: {},
-    };
+    return describeOfProgram(fixed, { exportId, programId: exportId && fixed.programId, trackId });
   },
   invitation: (): DescribedRecord => ({ ...ofNoProgram, open: {}, personal: {} }),
 } as const;
+
+/** Describes a record of the programme that has no personal data. */
+function describeOfProgram({ programId }: ModelTenant["fixed"], open: DescribedRecord["open"]): DescribedRecord {
+  return { programId, submissionId: null, open, personal: {} };
+}
 
 const ofNoProgram = { programId: null, submissionId: null } as const;
 
