@@ -146,7 +146,7 @@ class TrailFeed implements ChangeFeed {
       const entries = await trail(reader, afterCommitNumber, maxChanges + 1);
       const missed = entries.filter((entry) => entry.commitNumber <= commitNumber).flatMap(({ changes }) => changes);
       const changes = entries.length > maxChanges ? "many" : missed;
-      if (changes.length > 0) this.#notify([follower], (watcher) => watcher.changed(changes));
+      if (changes.length > 0) this.#notify(follower, (watcher) => watcher.changed(changes));
     }
   }
 
@@ -164,12 +164,15 @@ class TrailFeed implements ChangeFeed {
 
   async #poll(): Promise<void> {
     let failure: unknown;
-    for (const [businessId, own] of Map.groupBy(this.#followers, (follower) => follower.businessId)) {
+    for (const businessId of new Set([...this.#followers].map((follower) => follower.businessId))) {
       try {
-        await this.#checkTokens(own);
+        await this.#checkTokens(this.#listFollowers(businessId));
         for (const tail of (await this.#tails.get(businessId)) ?? []) {
           const changes = await readOn(this.#deps, tail);
-          if (changes.length > 0) this.#notify(own, (watcher) => watcher.changed(changes));
+          if (changes.length === 0) continue;
+          // Some may have come since the poll began.
+          for (const follower of this.#listFollowers(businessId))
+            this.#notify(follower, (watcher) => watcher.changed(changes));
         }
       } catch (error) {
         failure = error;
@@ -185,25 +188,27 @@ class TrailFeed implements ChangeFeed {
       const caller = await this.#deps.identify(token).catch(handleRefusal);
       for (const follower of sharing) {
         if (caller === undefined) {
-          this.#notify([follower], (watcher) => watcher.ended());
+          this.#notify(follower, (watcher) => watcher.ended());
           this.#leave(follower);
         } else if (caller.scopes.symmetricDifference(follower.scopes).size > 0) {
           follower.scopes = caller.scopes;
-          this.#notify([follower], (watcher) => watcher.rescoped(caller.scopes));
+          this.#notify(follower, (watcher) => watcher.rescoped(caller.scopes));
         }
       }
     }
   }
 
-  #notify(own: readonly Follower[], call: (watcher: Watcher) => void): void {
-    for (const follower of own) {
-      if (!this.#followers.has(follower)) continue;
-      try {
-        call(follower.watcher);
-      } catch (error) {
-        this.#deps.log.error({ err: error }, "A watcher failed");
-      }
+  #notify(follower: Follower, call: (watcher: Watcher) => void): void {
+    if (!this.#followers.has(follower)) return;
+    try {
+      call(follower.watcher);
+    } catch (error) {
+      this.#deps.log.error({ err: error }, "A watcher failed");
     }
+  }
+
+  #listFollowers(businessId: string): Follower[] {
+    return [...this.#followers].filter((follower) => follower.businessId === businessId);
   }
 
   #leave(follower: Follower): void {

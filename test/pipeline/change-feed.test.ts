@@ -1,7 +1,8 @@
-import { expect } from "vitest";
+import { pino } from "pino";
+import { expect, onTestFinished } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { createId } from "../../src/lib/ids.ts";
-import type { RecordChange, Watcher } from "../../src/pipeline/change-feed.ts";
+import { createChangeFeed, type RecordChange, type Watcher } from "../../src/pipeline/change-feed.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/servers/test-server.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -101,6 +102,45 @@ test("a watcher that begins later does not get the changes before", async ({ ser
   await append(server, nowMs, "prg_after");
   await waitFor(() => expect(ids(second.changes)).toEqual(["prg_after"]));
   expect(first.changes).toEqual([]);
+});
+
+test("a watcher that begins while another's token is checked gets each change committed after it began", async ({
+  server,
+}) => {
+  const { businessId } = server;
+  const [checking, checked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isSlow = false;
+  const feed = createChangeFeed({
+    store: server.app.store,
+    log: pino({ level: "silent" }),
+    async identify(token) {
+      if (isSlow && token === "first") {
+        checking.resolve();
+        await checked.promise;
+      }
+      return { businessId, scopes: new Set() };
+    },
+  });
+  onTestFinished(() => feed.close());
+  const createWatcher = (changed: Watcher["changed"]) => ({
+    changed,
+    rescoped: () => undefined,
+    ended: () => undefined,
+  });
+  await feed.watch(
+    "first",
+    createWatcher(() => undefined),
+  );
+  isSlow = true;
+  await checking.promise;
+  const changes: (readonly RecordChange[] | "many")[] = [];
+  await feed.watch(
+    "second",
+    createWatcher((change) => void changes.push(change)),
+  );
+  await append(server, server.clock.now().getTime(), "prg_after");
+  checked.resolve();
+  await waitFor(() => expect(ids(changes)).toEqual(["prg_after"]));
 });
 
 test("an unknown token cannot watch", async ({ server }) => {
