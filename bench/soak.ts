@@ -36,6 +36,8 @@ const minutes = Number(positionals[0] ?? 30);
 const clientCount = Number(options.clients);
 /** One client in so many is a process over stdio. */
 const stdioEvery = 25;
+/** The calls of one client over HTTP in so many, and of those over stdio, are timed. */
+const timedEvery = 7;
 const sampleEverySeconds = Math.max(10, Math.min(30, minutes * 2));
 const warmUpSeconds = 30;
 const maxDrainSeconds = 180;
@@ -56,6 +58,7 @@ process.once("SIGTERM", () => interrupted.abort());
 
 const [otherLoad = 0] = loadavg();
 const reports: CallReport[] = [];
+const timedReports: CallReport[] = [];
 const samples: Sample[] = [];
 let notifications = 0;
 let deliveries = 0;
@@ -81,13 +84,21 @@ console.log("Errors of clients:", results.errors);
 process.exit(results.criteria.every(({ isMet }) => isMet) ? 0 : 1);
 
 async function soak(): Promise<void> {
-  const clients = await startClients(server);
-  // A person's browser runs on another machine, and takes no time from the service. Its processes inherit this.
+  // Those that are timed have a process of their own: a notification to 100 clients keeps a process with all of them busy.
+  const isTimed = ({ via }: ClientPlan, index: number) => "program" in via || index % timedEvery === 0;
+  const timed = await startClients(plans.filter(isTimed), server, timedReports);
+  // The others and a person's browser run on other machines, and take no time from the service. Processes inherit this.
   setPriority(constants.priority.PRIORITY_LOW);
+  const others = await startClients(
+    plans.filter((plan, index) => !isTimed(plan, index)),
+    server,
+  );
   if (options.browser) openedConsole = await openConsole(server.ownerLink);
   await observe(server);
-  clients.send("stop");
-  if (clients.connected) await once(clients, "disconnect");
+  for (const clients of [timed, others]) {
+    clients.send("stop");
+    if (clients.connected) await once(clients, "disconnect");
+  }
   await openedConsole?.close();
   await drain(server);
 }
@@ -155,20 +166,26 @@ async function register(receiver: ReturnType<typeof startReceiver>): Promise<voi
   }
 }
 
-async function startClients({ origin }: SoakServer): Promise<ChildProcess> {
+/** @param timings - where to add the reports, beside the list of all */
+async function startClients(
+  own: readonly ClientPlan[],
+  { origin }: SoakServer,
+  timings?: CallReport[],
+): Promise<ChildProcess> {
   const child = fork(new URL("soak/clients.ts", import.meta.url));
   const connected = Promise.withResolvers<void>();
   child.on("message", (message: ClientsMessage) => {
     if ("connected" in message) return connected.resolve();
     if ("ended" in message) return;
     reports.push(...message.calls);
+    timings?.push(...message.calls);
     notifications += message.updates;
   });
   child.once("exit", (code) => connected.reject(new Error(`The clients ended with ${code}`)));
-  const served = plans.map((plan) => ("origin" in plan.via ? { ...plan, via: { origin } } : plan));
+  const served = own.map((plan) => ("origin" in plan.via ? { ...plan, via: { origin } } : plan));
   child.send({ plans: served });
   await connected.promise;
-  console.log(`${plans.length} clients are connected.`);
+  console.log(`${own.length} clients are connected.`);
   return child;
 }
 
@@ -201,7 +218,7 @@ async function drain({ sample }: SoakServer): Promise<void> {
 }
 
 function summarize(): SoakResults {
-  const calls = summarizeCalls(selectWarm(reports, warmUpSeconds));
+  const calls = summarizeCalls(selectWarm(timedReports, warmUpSeconds));
   const errors = countErrors(reports);
   return {
     measuredAt: new Date().toISOString().slice(0, 10),
@@ -211,6 +228,7 @@ function summarize(): SoakResults {
     warmUpSeconds,
     minutes: Math.round((samples.at(-1)?.atSeconds ?? 0) / 60),
     clients: plans.length,
+    sentCalls: reports.length,
     calls,
     errors,
     notifications,

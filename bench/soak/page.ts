@@ -35,10 +35,11 @@ const toTable = (rows: readonly (readonly (string | number)[])[]) =>
   rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 function renderPage(results: SoakResults): string {
-  const { measuredAt, node, machine, otherLoad, minutes, clients, calls, errors, criteria, samples } = results;
+  const { measuredAt, node, machine, otherLoad, minutes, clients, sentCalls, calls, errors, criteria, samples } =
+    results;
   const [first, last] = [samples[0], samples.at(-1)];
   const grownMiB = (last?.databaseMiB ?? 0) - (first?.databaseMiB ?? 0);
-  const count = calls.reduce((sum, { calls }) => sum + calls, 0);
+  const timedCount = calls.reduce((sum, { calls }) => sum + calls, 0);
   const errorText = Object.entries(errors).map(([code, number]) => `\`${code}\` ${number}`);
   return `# Soak
 
@@ -46,7 +47,7 @@ function renderPage(results: SoakResults): string {
 
 \`npm run soak\` runs one process with SQLite and default settings for 30 minutes. ${clients} clients of the official SDK call it, over HTTP and over stdio, half of them with revision 2025-11-25 and half with 2026-07-28. They read, run workflows, searches and batches, read and follow resources, create, change and withdraw records with a confirmation, and ask for exports. Some calls are mistakes. Webhooks go to two local receivers, one of which fails at times, and a browser has the console open. \`npm run soak -- 10\` runs for 10 minutes. The command exits with 1 if a criterion is not met.
 
-Measured on ${measuredAt} with Node ${node}, on ${machine}: ${minutes} minutes, ${count} calls, ${results.notifications} notifications, ${results.deliveries} webhook deliveries and ${results.consolePages} pages of the console. Other programs gave the machine a load average of ${otherLoad.toFixed(1)} before the run; with more than its number of processors, times say little. The times leave out the calls of the first ${results.warmUpSeconds} seconds, in which the program loads and compiles code. The browser has low priority, because a person's browser runs on another machine.
+Measured on ${measuredAt} with Node ${node}, on ${machine}: ${minutes} minutes, ${sentCalls} calls, ${results.notifications} notifications, ${results.deliveries} webhook deliveries and ${results.consolePages} pages of the console. Other programs gave the machine a load average of ${otherLoad.toFixed(1)} before the run; with more than its number of processors, times say little. The times are those of ${timedCount} calls of some of the clients, which have a process of their own: when all clients get a notification, a process with all of them is busy for a while, and its calls would seem slow. They leave out the first ${results.warmUpSeconds} seconds, in which the program loads and compiles code. The other clients and the browser have low priority, because they run on other machines.
 
 ${toTable([
   ["criterion", "met", "measured"],
@@ -74,7 +75,7 @@ The process works for a little less than half of the time. A call waits for thos
 
 ## Over time
 
-The database has grown by ${formatNumber(grownMiB)} MiB, or ${formatNumber((grownMiB * 1_024) / Math.max(1, count))} KiB for each call: records, events and the audit, which has an entry for each call.
+The database has grown by ${formatNumber(grownMiB)} MiB, or ${formatNumber((grownMiB * 1_024) / Math.max(1, sentCalls))} KiB for each call: records, events and the audit, which has an entry for each call.
 
 ${charts.map(({ figure, title }) => `![${title}](images/soak/${figure}.svg)`).join("\n\n")}
 `;

@@ -29,6 +29,9 @@ export interface SoakResults {
   /** Calls of this time at the beginning are not among the figures. */
   readonly warmUpSeconds: number;
   readonly clients: number;
+  /** Calls of all clients. */
+  readonly sentCalls: number;
+  /** Those of the timed clients. */
   readonly calls: readonly CallFigures[];
   /** Number of errors by code. */
   readonly errors: Readonly<Record<string, number>>;
