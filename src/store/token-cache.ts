@@ -5,7 +5,6 @@ import { createRecordCache } from "./record-cache.ts";
 
 /** Maximum number of cached tokens. */
 const maxTokens = 1_000;
-/** One query more than needed, so that a lost connection does not stop the others. */
 const batches = { maxKeys: 32, maxQueries: 2 } as const;
 
 /** Reads tokens of any tenant by SHA-256, with a cache. A revocation takes effect in every process at once. */

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createBatchReader } from "../../src/store/batch-reader.ts";
 
 const limits = { maxKeys: 4, maxQueries: 2 };
@@ -58,4 +58,26 @@ test("keys that are asked for while queries are on their way are read together",
   const values = await Promise.all(["1", "2", "3", "4", "5", "6", "7"].map(read));
   expect(values).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
   expect(batches).toEqual([["1"], ["2"], ["3", "4", "5", "6"], ["7"]]);
+});
+
+test("queries that wait for a lost connection hold up others for a quarter of a second", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const lost = Promise.withResolvers<never>();
+  const read = createBatchReader(
+    async (keys) => (keys.includes("lost") ? await lost.promise : new Map(keys.map((each) => [each, each]))),
+    limits,
+  );
+  const failures = Promise.allSettled([read("lost"), read("lost")]);
+  const later = read("later");
+  const isAnswered = vi.fn();
+  void later.then(isAnswered);
+  await vi.advanceTimersByTimeAsync(249);
+  expect(isAnswered).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await later).toBe("later");
+  lost.reject(new Error("The connection is lost"));
+  expect((await failures).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await Promise.all(["1", "2", "3"].map(read))).toEqual(["1", "2", "3"]);
+  expect(vi.getTimerCount()).toBe(0);
 });
