@@ -6,7 +6,6 @@ import type { Answer, Call, PipelineDeps, PreparedCall } from "./call.ts";
 import { type DryRunResult, runDry } from "./dry-run.ts";
 import { type Failure, toFailure, toProblem } from "./failure.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
-import { createRequestPacer } from "./request-pacer.ts";
 import { type Admission, type Admitted, type CallHead, createAdmissionControl } from "./steps/admission.ts";
 import { createAnswer } from "./steps/answer.ts";
 import { authenticateMcp, confineToCurrentScopes } from "./steps/authenticate.ts";
@@ -16,7 +15,6 @@ import { runWorkflow } from "./steps/run-workflow.ts";
 import { createCallScheduler } from "./steps/schedule.ts";
 import { transact } from "./steps/transact.ts";
 import { validateInput } from "./steps/validate.ts";
-import { createTenantActivity } from "./tenant-activity.ts";
 import { describeToken, type TokenDescription } from "./tokens/token-description.ts";
 
 /** Runs operations. There is no other way into the service. */
@@ -54,18 +52,16 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
   const { store, clock, log, options } = deps;
   const limiter = createRateLimiter(store, clock, options.requestsPerMinute);
   const accessLog = createAccessLog(store, log);
-  const activity = createTenantActivity();
-  const pacer = createRequestPacer(activity);
-  const schedule = createCallScheduler(options, activity);
+  const scheduler = createCallScheduler(options);
   const admissions = createAdmissionControl({ store, clock, log, limiter, accessLog });
 
   async function execute(call: Call): Promise<Answer> {
     const admitted = await limit(call);
     if ("ok" in admitted) return admitted;
     try {
-      await pacer.wait(admitted.caller.businessId);
+      await scheduler.waitToBegin(admitted.caller.businessId);
       const prepared = await prepareCall(call, await renew(call, admitted), clock);
-      const { outcome, answer } = await schedule(prepared, async () => {
+      const { outcome, answer } = await scheduler.run(prepared, async () => {
         const outcome = await chooseRunner(prepared)(deps, prepared);
         return { outcome, answer: await createAnswer(store, prepared, outcome, admitted.rate) };
       });
@@ -81,9 +77,9 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     const admitted = await limit(call);
     if ("ok" in admitted) return admitted;
     try {
-      await pacer.wait(admitted.caller.businessId);
+      await scheduler.waitToBegin(admitted.caller.businessId);
       const prepared = await prepareCall(call, admitted, clock);
-      return await schedule(prepared, () => runDry(deps, prepared));
+      return await scheduler.run(prepared, () => runDry(deps, prepared));
     } catch (error) {
       return refuse(call, admitted, error);
     }

@@ -2,10 +2,19 @@ import { isWorkflowName } from "../../contract/index.ts";
 import { isPostgresAddress } from "../../lib/postgres-address.ts";
 import type { PipelineOptions, PreparedCall } from "../call.ts";
 import { createFairScheduler, type TenantLimits } from "../fair-scheduler.ts";
-import type { TenantActivity } from "../tenant-activity.ts";
+import { createRequestPacer } from "../request-pacer.ts";
+import { createTenantActivity } from "../tenant-activity.ts";
 
-/** Runs a call when it is its organisation's turn. */
-export type ScheduleCall = <R>(call: PreparedCall, work: () => Promise<R>) => Promise<R>;
+/** Shares the process between the calls of organisations. */
+export interface CallScheduler {
+  /** Waits until a call may be prepared: its input is read, validated, and run or refused. */
+  waitToBegin(businessId: string): Promise<void> | undefined;
+  /**
+   * Runs a prepared call when it is its organisation's turn.
+   * @throws Problem `unavailable` when too many calls of the organisation wait, or this one has waited too long
+   */
+  run<R>(call: PreparedCall, work: () => Promise<R>): Promise<R>;
+}
 
 type Limits = Pick<PipelineOptions, "database" | "databaseConnections" | "maxConcurrentRequests">;
 
@@ -52,8 +61,13 @@ function divide(places: number, wantedRunning: number, wantedShared: number): Om
   };
 }
 
-export function createCallScheduler(limits: Limits, activity: TenantActivity): ScheduleCall {
+export function createCallScheduler(limits: Limits): CallScheduler {
+  const activity = createTenantActivity();
+  const pacer = createRequestPacer(activity);
   const calls = createFairScheduler(getCallLimits(limits), activity);
   const workflows = createFairScheduler(getWorkflowLimits(limits), activity);
-  return ({ name, caller }, work) => (isWorkflowName(name) ? workflows : calls).run(caller.businessId, work);
+  return {
+    waitToBegin: pacer.wait,
+    run: ({ name, caller }, work) => (isWorkflowName(name) ? workflows : calls).run(caller.businessId, work),
+  };
 }
