@@ -4,6 +4,7 @@ import type { Row, TableName } from "../../src/store/tables.ts";
 import { listChanges } from "../support/data/state.ts";
 import type { TestServer } from "../support/servers/test-server.ts";
 import type {
+  ModelApplicant,
   ModelAssignment,
   ModelAuditEntry,
   ModelEmailSend,
@@ -27,6 +28,7 @@ export async function readStore({ app, businessId }: TestServer) {
   });
   return {
     submissions: await reader.count("submissions", {}),
+    applicants: await describeRows(reader, "applicants", describeApplicant),
     persons: await listPersons(reader),
     assignments: await describeRows(reader, "assignments", describeAssignment),
     rounds: await describeRows(reader, "rounds", describeRound),
@@ -63,6 +65,10 @@ async function describeRows<T extends TableName>(
   const texts: string[] = [];
   for await (const row of reader.scan(table, {})) texts.push(describe(row));
   return texts.sort();
+}
+
+function describeApplicant({ applicantId, personId }: Pick<ModelApplicant, "applicantId" | "personId">): string {
+  return `${applicantId} ${personId}`;
 }
 
 function describeAssignment(assignment: ModelAssignment): string {
@@ -103,11 +109,12 @@ function describeChange({ recordId, shown }: ModelAuditEntry): string {
 
 /** The same of the model. Sorted, because requests that do not touch the same record have no order. */
 export function readModel(tenant: ModelTenant) {
-  const { fixed, submissions, reviewers, invitations, emailSends, feedbacks, persons, exports, events, auditEntries } =
-    tenant;
+  const { fixed, submissions, applicants, persons, reviewers, invitations, emailSends } = tenant;
+  const { feedbacks, exports, events, auditEntries } = tenant;
   const rounds = [...tenant.rounds, { roundId: fixed.other.roundId, version: 0, active: true }];
   return {
     submissions: submissions.length,
+    applicants: applicants.map(describeApplicant).sort(),
     persons: persons.map(describePerson).sort(),
     assignments: submissions.flatMap((each) => each.assignments.map(describeAssignment)).sort(),
     rounds: rounds.map(describeRound).sort(),
