@@ -22,6 +22,8 @@ export interface Figures {
   readonly afterMiB: number;
   /** Undefined for a candidate that cannot serve a client over HTTP. */
   readonly httpReadsPerSecond: number | undefined;
+  /** The same of the first calls after the start. */
+  readonly firstHttpReadsPerSecond: number | undefined;
   /** The same in revision 2026-07-28, which no peer speaks. */
   readonly newHttpReadsPerSecond: number | undefined;
   /** Processor time that the server's process takes for a read in those calls. */
@@ -37,11 +39,15 @@ export interface Calls {
 }
 
 const inFlight = 16;
-const callsPerRate = 250;
+/** As many as take a second or less. With fewer, a server that has waited for its turn has not regained its speed. */
+const callsPerRate = 4_000;
+const firstCalls = 1_000;
+/** Reads by each client before the rounds: V8 needs thousands of calls until all their code is optimised. */
+const warmUpReads = 10_000;
 const starts = 7;
 /** Short rounds in turn, so that other load on the machine affects all candidates alike. */
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 20);
-const warmUps = 5;
+const warmUpRounds = 3;
 
 const children: ChildProcess[] = [];
 
@@ -83,6 +89,9 @@ interface Subject {
   listTokens: number;
   idleMiB: number;
   pageRows: number;
+  afterMiB: number;
+  firstHttpReadsPerSecond: number | undefined;
+  httpAfterMiB: number | undefined;
 }
 
 /** Measures all candidates in turn. A candidate that gives a wrong answer ends the run. */
@@ -97,11 +106,13 @@ export async function measure(candidates: readonly Candidate[], bare: Startable,
   }
   const floor = await openFloor(subjects, calls);
   const floorRates: number[] = [];
-  for (let round = -warmUps; round < rounds; round += 1) {
+  for (const subject of subjects) await warmUp(subject, calls);
+  await measureRate(floor.read, warmUpReads);
+  for (let round = -warmUpRounds; round < rounds; round += 1) {
     const { readsPerSecond } = await measureHttpRate(floor.pid, floor.read);
     if (round >= 0) floorRates.push(readsPerSecond);
     for (const subject of subjects) {
-      const figures = await measureRound(subject, calls);
+      const figures = await measureRound(subject, calls, round % 2 === 0);
       if (round < 0) continue;
       subject.readMs.push(...figures.readMs);
       subject.pageMs.push(...figures.pageMs);
@@ -137,6 +148,9 @@ async function open(candidate: Candidate, port: number, token: string): Promise<
     listTokens: countListTokens(list.result.tools),
     idleMiB,
     pageRows: 0,
+    afterMiB: 0,
+    firstHttpReadsPerSecond: undefined,
+    httpAfterMiB: undefined,
     startMs: [],
     readMs: [],
     pageMs: [],
@@ -191,26 +205,48 @@ async function measureStart({ stdio, env }: Startable): Promise<number> {
   return elapsedMs;
 }
 
-async function measureRound({ candidate, stdio, http }: Subject, { submissionId, programId, title }: Calls) {
-  const { name, tools } = candidate;
-  const read = { name: tools.read, arguments: { submissionId } };
-  const page = { name: tools.list, arguments: { programId, limit: 50 } };
-  const call = async (client: RpcClient, params: object) => {
-    const text = await client.ask("tools/call", params);
+/** Makes reads until their code is optimised. Measures the first ones over HTTP, and the memory after all of them. */
+async function warmUp(subject: Subject, calls: Calls): Promise<void> {
+  const { stdio, http } = subject;
+  const { read } = createCalls(subject, calls);
+  await measureRate(() => read(stdio), warmUpReads);
+  subject.afterMiB = readMemoryMiB(subject.stdioPid);
+  if (!http) return;
+  subject.firstHttpReadsPerSecond = await measureRate(() => read(http.client), firstCalls);
+  await measureRate(() => read(http.client), warmUpReads - firstCalls);
+  subject.httpAfterMiB = readMemoryMiB(http.pid);
+  if (http.newClient) await measureRate(() => read(http.newClient), warmUpReads);
+}
+
+/** @param isNewFirst - whether the newer revision has its turn first. The first one after a pause is slower. */
+async function measureRound(subject: Subject, calls: Calls, isNewFirst: boolean) {
+  const { stdio, http } = subject;
+  const { read, page } = createCalls(subject, calls);
+  let pageText = "";
+  const figures = {
+    readMs: await measureTimes(50, () => read(stdio)),
+    pageMs: await measureTimes(10, async () => {
+      pageText = await page(stdio);
+    }),
+    pageRows: countRecords(pageText),
+    readsPerSecond: await measureRate(() => read(stdio)),
+  };
+  const measureNew = async () => http?.newClient && (await measureHttpRate(http.pid, () => read(http.newClient)));
+  const early = isNewFirst ? await measureNew() : undefined;
+  const old = http && (await measureHttpRate(http.pid, () => read(http.client)));
+  return { ...figures, http: old, newHttp: early ?? (await measureNew()) };
+}
+
+/** Returns the calls that are measured. They throw for a wrong answer. */
+function createCalls({ candidate: { name, tools } }: Subject, { submissionId, programId, title }: Calls) {
+  const call = async (client: RpcClient | undefined, params: object) => {
+    const text = (await client?.ask("tools/call", params)) ?? "";
     if (!text.includes(title)) throw new Error(`${name} answers ${text.slice(0, 500)}`);
     return text;
   };
-  const makeReads = (client: RpcClient) => () => call(client, read);
-  let pageText = "";
   return {
-    readMs: await measureTimes(50, makeReads(stdio)),
-    pageMs: await measureTimes(10, async () => {
-      pageText = await call(stdio, page);
-    }),
-    pageRows: countRecords(pageText),
-    readsPerSecond: await measureRate(makeReads(stdio)),
-    http: http && (await measureHttpRate(http.pid, makeReads(http.client))),
-    newHttp: http?.newClient && (await measureHttpRate(http.pid, makeReads(http.newClient))),
+    read: (client: RpcClient | undefined) => call(client, { name: tools.read, arguments: { submissionId } }),
+    page: (client: RpcClient) => call(client, { name: tools.list, arguments: { programId, limit: 50 } }),
   };
 }
 
@@ -239,30 +275,31 @@ async function measureTimes(count: number, work: () => Promise<unknown>): Promis
 }
 
 /** Returns the calls that are answered in a second, with 16 in flight. */
-async function measureRate(work: () => Promise<unknown>): Promise<number> {
-  let left = callsPerRate;
+async function measureRate(work: () => Promise<unknown>, calls = callsPerRate): Promise<number> {
+  let left = calls;
   const startedAtMs = performance.now();
   const runCalls = async () => {
     while (left-- > 0) await work();
   };
   await Promise.all(Array.from({ length: inFlight }, runCalls));
-  return (callsPerRate * 1_000) / (performance.now() - startedAtMs);
+  return (calls * 1_000) / (performance.now() - startedAtMs);
 }
 
-function summarize({ stdioPid, http, listTokens, idleMiB, pageRows, ...lists }: Subject): Figures {
+function summarize({ http, listTokens, idleMiB, pageRows, afterMiB, ...subject }: Subject): Figures {
   return {
-    startMs: findMedian(lists.startMs),
+    startMs: findMedian(subject.startMs),
     listTokens,
     idleMiB,
-    readMs: findMedian(lists.readMs),
-    pageMs: findMedian(lists.pageMs),
+    readMs: findMedian(subject.readMs),
+    pageMs: findMedian(subject.pageMs),
     pageRows,
-    readsPerSecond: findMedian(lists.readsPerSecond),
-    afterMiB: readMemoryMiB(stdioPid),
-    httpReadsPerSecond: http && findMedian(lists.httpReadsPerSecond),
-    newHttpReadsPerSecond: http?.newClient && findMedian(lists.newHttpReadsPerSecond),
-    httpCpuMs: http && findMean(lists.httpCpuMs),
-    httpAfterMiB: http && readMemoryMiB(http.pid),
+    readsPerSecond: findMedian(subject.readsPerSecond),
+    afterMiB,
+    httpReadsPerSecond: http && findMedian(subject.httpReadsPerSecond),
+    firstHttpReadsPerSecond: subject.firstHttpReadsPerSecond,
+    newHttpReadsPerSecond: http?.newClient && findMedian(subject.newHttpReadsPerSecond),
+    httpCpuMs: http && findMean(subject.httpCpuMs),
+    httpAfterMiB: subject.httpAfterMiB,
   };
 }
 

@@ -2,6 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Pool } from "undici";
+import { readResponse } from "../../src/upstream/remote/read-response.ts";
 
 export interface RpcClient {
   /** Sends a request. Returns the text of its answer. */
@@ -20,6 +21,9 @@ const envelope = {
   "io.modelcontextprotocol/clientInfo": clientInfo,
   "io.modelcontextprotocol/clientCapabilities": {},
 };
+
+/** Far more than any answer here. */
+const receiving = { signal: undefined, timeoutMs: undefined, maxBytes: 100_000_000 };
 
 /** Connects over a process's stdin and stdout. */
 export async function connectStdio(child: ChildProcess): Promise<RpcClient> {
@@ -67,9 +71,10 @@ export async function connectHttp(
   let lastId = 0;
   const post = async (message: object, more: Readonly<Record<string, string>> = {}) => {
     const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-    const answer = await pool.request({ method: "POST", path: pathname, headers: { ...headers, ...more }, body });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) throw new Error(`${address} answers ${answer.statusCode}: ${text.slice(0, 200)}`);
+    const request = { method: "POST", path: pathname, headers: { ...headers, ...more }, body } as const;
+    const answer = await readResponse(pool, request, receiving);
+    const text = answer.body.toString("utf8");
+    if (answer.status >= 300) throw new Error(`${address} answers ${answer.status}: ${text.slice(0, 200)}`);
     const sessionId = answer.headers["mcp-session-id"];
     if (typeof sessionId === "string") headers["mcp-session-id"] = sessionId;
     return text;

@@ -33,7 +33,7 @@ function listTargets({ candidates, bareStartMs }: Results): readonly Target[] {
     const ratio = value / base;
     return { title, wanted: `at most ${limit} ×`, measured: `${ratio.toFixed(2)} ×`, isMet: ratio <= limit };
   };
-  const memory = "Memory after the calls over stdio";
+  const memory = "Memory after 10,000 reads over stdio";
   return [
     getLimitTarget("Page of 50, remote, against `openapi-mcp-generator`", remote.pageMs, generator.pageMs, 0.5),
     {
