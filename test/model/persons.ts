@@ -25,7 +25,10 @@ export const personHandlers = {
       if (email !== undefined) return active && primaryEmail?.toLowerCase() === email;
       return active && holdsRef(externalRefs, externalId);
     });
-    return ok(holders.map((person) => showPerson(person, mayReadSensitive)));
+    // Of persons that were created at once, the one whose creation began first is not always committed first.
+    const getOrder = ({ createdAt, personId }: ModelPerson) => `${createdAt} ${personId}`;
+    const ordered = holders.toSorted((a, b) => (getOrder(a) < getOrder(b) ? -1 : 1));
+    return ok(ordered.map((person) => showPerson(person, mayReadSensitive)));
   },
   create_person(tenant, { kinds, contactDetails, primaryEmail, externalRefs = [] }, answered, { mayReadSensitive }) {
     for (const ref of externalRefs) requireFreeRef(tenant, ref);
@@ -38,6 +41,7 @@ export const personHandlers = {
       active: true,
       mergedIntoPersonId: null,
       version: 0,
+      createdAt: String(answered["createdAt"]),
     };
     tenant.persons.push(person);
     audit(tenant, person.personId, "person.created");

@@ -100,6 +100,8 @@ export interface ModelPerson {
   active: boolean;
   mergedIntoPersonId: string | null;
   version: number;
+  /** ISO time. */
+  readonly createdAt: string;
 }
 
 /** A row of a section of an export's file, as text that is compared. */
