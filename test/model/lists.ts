@@ -131,13 +131,15 @@ function createListHandler(name: keyof typeof lists): Handler {
   };
 }
 
-/** Notes which rows are no longer in the lists that cursors continue, so that the next pages may lack them. */
+/** Notes which rows are not in the lists that cursors continue, so that the next pages may lack them. */
 export function observeCursors(tenant: ModelTenant, cursors: readonly ModelCursor[] = tenant.cursors): void {
+  for (const each of cursors) each.always = each.always.intersection(listKeys(tenant, each));
+}
+
+function listKeys(tenant: ModelTenant, { name, filter }: ModelCursor): ReadonlySet<string> {
+  if (Object.hasOwn(datedListHandlers, name))
+    return new Set([...tenant.applicants, ...tenant.auditEntries].map(({ key }) => key));
   const caller = { token: 0, mayReadSensitive: true, mayReadPersons: true };
-  for (const each of cursors) {
-    if (Object.hasOwn(datedListHandlers, each.name)) continue;
-    const { idName, listRows }: List = lists[each.name as keyof typeof lists];
-    const rows = listRows(tenant, each.filter, caller);
-    each.always = each.always.intersection(new Set(rows.map((row) => String(row[idName]))));
-  }
+  const { idName, listRows }: List = lists[name as keyof typeof lists];
+  return new Set(listRows(tenant, filter, caller).map((row) => String(row[idName])));
 }
