@@ -6,7 +6,7 @@ import type { Store } from "../store/port.ts";
 /** Until the index has them, a search reads changed records themselves, so the pause only bounds how many there are. */
 const intervalMs = 5_000;
 /** Small, because other writers wait for each batch. */
-const batchRows = 100;
+const batchRows = 50;
 
 /** Adds changed records to the search index, a batch at a time. */
 export function createSearchIndexWorker({ store, log }: { readonly store: Store; readonly log: Log }): Worker {

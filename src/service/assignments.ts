@@ -84,7 +84,10 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (co
   const domainFieldId = rules.useExpertiseMatching ? rules.domainFieldId : null;
   const submissions: { submissionId: string; domains: string[] }[] = [];
   const submissionsInRound = { where: { currentRoundId: round.roundId, state: "IN_REVIEW" as const } };
-  for await (const { submissionId, fields } of store.scan("submissions", submissionsInRound)) {
+  for await (const { submissionId, fields } of store.scan("submissions", submissionsInRound, [
+    "submissionId",
+    "fields",
+  ])) {
     submissions.push({ submissionId, domains: domainFieldId ? listDomains(fields, domainFieldId) : [] });
   }
   const reviewers: Row<"reviewers">[] = [];
@@ -114,8 +117,16 @@ export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (co
   const { round } = await loadWritableRound(store, input.roundId);
   const submissionId = [...new Set(pairs.map((pair) => pair.submissionId))];
   const reviewerId = [...new Set(pairs.map((pair) => pair.reviewerId))];
-  const submissions = await store.find("submissions", { where: { submissionId } }, { limit: submissionId.length });
-  const reviewers = await store.find("reviewers", { where: { reviewerId } }, { limit: reviewerId.length });
+  const submissions = await store.find(
+    "submissions",
+    { where: { submissionId } },
+    { limit: submissionId.length, columns: ["submissionId", "state", "currentRoundId"] },
+  );
+  const reviewers = await store.find(
+    "reviewers",
+    { where: { reviewerId } },
+    { limit: reviewerId.length, columns: ["reviewerId", "status"] },
+  );
   requireRecords(
     pairs,
     new Set(submissions.map((row) => row.submissionId)),
@@ -173,12 +184,12 @@ async function loadEarlierRoundIds(store: Reader, { trackId, sequence }: Round):
   return new Set(rounds.map((round) => round.roundId));
 }
 
-/** Returns only the columns that the planner reads, because a track can have many assignments. */
+/** The columns that the planner reads: a track can have many assignments. */
+const pastColumns = ["submissionId", "reviewerId", "roundId", "status", "active", "conflictAttestation"] as const;
+
 async function loadPastAssignments(store: Reader, query: Query<"assignments">): Promise<PastAssignment[]> {
   const past: PastAssignment[] = [];
-  for await (const row of store.scan("assignments", query)) {
-    past.push(pickKeys(row, "submissionId", "reviewerId", "roundId", "status", "active", "conflictAttestation"));
-  }
+  for await (const row of store.scan("assignments", query, pastColumns)) past.push(row);
   return past;
 }
 
@@ -211,7 +222,10 @@ function requireRecords(pairs: readonly RequestedPair[], submissionIds: Set<stri
 }
 
 /** @throws Problem `invalid_state_transition` */
-function requireInRound({ submissionId, state, currentRoundId }: Row<"submissions">, { roundId }: Round): void {
+function requireInRound(
+  { submissionId, state, currentRoundId }: Pick<Row<"submissions">, "submissionId" | "state" | "currentRoundId">,
+  { roundId }: Round,
+): void {
   if (state === "IN_REVIEW" && currentRoundId === roundId) return;
   const because = state === "IN_REVIEW" ? { because: "the submission is in another round" } : {};
   const details = { from: state, operation: "assign", allowedFrom: ["IN_REVIEW"], submissionId, ...because };

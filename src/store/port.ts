@@ -9,10 +9,19 @@ import type { SessionStore } from "./coordination/session-store.ts";
 import type { PeopleStores } from "./people/app-store.ts";
 import type { EventFilter, Inbox, LogEntry } from "./queues/event-log.ts";
 import type { Outbox } from "./queues/outbox.ts";
+import type { ExportLease, ExportQueue, MailLease, MailQueue } from "./queues/work-queues.ts";
 import type { Candidates, SearchedTable, TextSearch } from "./search/candidates.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
 export type { BlobContent, BlobStore, ByteRange, DeclaredBlob, Spool } from "./blobs/blob-store.ts";
+export type {
+  ExportClaim,
+  ExportLease,
+  ExportQueue,
+  MailLease,
+  MailQueue,
+  StoredArtifact,
+} from "./queues/work-queues.ts";
 
 type Scalar = string | number | boolean | null;
 type ScalarColumns<T extends TableName> = {
@@ -66,19 +75,36 @@ export interface PageScope {
   readonly ids?: readonly string[] | undefined;
 }
 
+export type Column<T extends TableName> = keyof Row<T> & string;
+
+export interface FindOptions<T extends TableName, C extends Column<T>> {
+  readonly limit: number;
+  readonly orderBy?: ScalarColumns<T>;
+  readonly descending?: boolean;
+  /** The columns to read. Default: all. */
+  readonly columns?: readonly C[];
+}
+
 /** Reads of one tenant. A reader cannot see another tenant's rows. */
 export interface Reader {
   readonly businessId: string;
   /** Returns the latest version of the row with this id, or `undefined` if the tenant has none. */
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined>;
   /** Returns at most `limit` rows, ordered by `orderBy` (default `createdAt`), then id, ascending. */
-  find<T extends TableName>(
+  find<T extends TableName, C extends Column<T> = Column<T>>(
     table: T,
     query: Query<T>,
-    options: { readonly limit: number; readonly orderBy?: ScalarColumns<T>; readonly descending?: boolean },
-  ): Promise<Row<T>[]>;
-  /** Iterates over all matching rows, oldest first, in steps of bounded size. */
-  scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>>;
+    options: FindOptions<T, C>,
+  ): Promise<Pick<Row<T>, C>[]>;
+  /**
+   * Iterates over all matching rows, oldest first, in steps of bounded size.
+   * @param columns - the columns to read; default: all
+   */
+  scan<T extends TableName, C extends Column<T> = Column<T>>(
+    table: T,
+    query: Query<T>,
+    columns?: readonly C[],
+  ): AsyncIterable<Pick<Row<T>, C>>;
   /**
    * Returns one keyset page of all rows, or of those for which `wanted` returns true. The cursor is signed and bound
    * to tenant, table, query and order.
@@ -241,71 +267,6 @@ export interface Actor {
    * that they follow all earlier commits.
    */
   readonly now: string;
-}
-
-/** The right to work on an export until the lease expires or is renewed. */
-export interface ExportLease {
-  readonly businessId: string;
-  readonly exportId: string;
-  readonly leaseId: string;
-}
-
-export interface ExportClaim {
-  readonly lease: ExportLease;
-  /** Number of claims, including this one. */
-  readonly attempts: number;
-  /** SHA-256 of the artifact that an earlier holder was about to store. */
-  readonly abandonedSha256: string | undefined;
-}
-
-/** The finished file of an export. */
-export interface StoredArtifact {
-  readonly businessId: string;
-  readonly exportId: string;
-  readonly sha256: string;
-}
-
-/** Exports of all tenants that wait for a worker, and stored artifacts. Times are ISO. */
-export interface ExportQueue {
-  /** Leases the oldest pending export without a lease. */
-  claim(now: string, leaseUntil: string): Promise<ExportClaim | undefined>;
-  /** Renews a lease. Returns false if it has expired. */
-  renew(lease: ExportLease, leaseUntil: string): Promise<boolean>;
-  /**
-   * Records which artifact is about to be stored, so that it can be found after a crash. Returns false if the lease
-   * has expired.
-   */
-  note(lease: ExportLease, sha256: string): Promise<boolean>;
-  /** Releases the export. It can be claimed again at `claimableAt`. */
-  release(lease: ExportLease, claimableAt: string): Promise<void>;
-  /** Returns at most `limit` artifacts whose retention ended by `now`. */
-  listExpired(now: string, limit: number): Promise<readonly StoredArtifact[]>;
-  /** Deletes the record of an artifact whose file is deleted. */
-  deleteArtifact(artifact: StoredArtifact): Promise<void>;
-}
-
-/** A message that only one process may send until the lease expires. */
-export interface MailLease {
-  readonly businessId: string;
-  readonly emailSendId: string;
-  readonly leaseId: string;
-  /** Number of earlier attempts. */
-  readonly attempt: number;
-  /** When an earlier holder was about to send the message, if the result is unknown. */
-  readonly handedOverAt: string | undefined;
-}
-
-/** Messages of all tenants that wait to be sent: those in the state `queued`. Times are ISO. */
-export interface MailQueue {
-  /** Leases a due message and moves its due time to `until`. Tenants are served in rotation. */
-  lease(now: string, until: string): Promise<MailLease | undefined>;
-  /**
-   * Records that the message is about to be sent, and moves its due time to `until`.
-   * @returns false if the lease has expired; then the message must not be sent
-   */
-  markHandedOver(lease: MailLease, at: string, until: string): Promise<boolean>;
-  /** Releases the lease without an attempt. */
-  giveBack(lease: MailLease, dueAt: string): Promise<void>;
 }
 
 export interface Business {

@@ -86,6 +86,7 @@ export const portFiles = [
   "store/tables.ts",
   "store/handler-context.ts",
   "store/queues/outbox.ts",
+  "store/queues/work-queues.ts",
   "store/queues/event-log.ts",
   "store/coordination/session-store.ts",
   "store/people/app-store.ts",

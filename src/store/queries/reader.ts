@@ -17,6 +17,8 @@ import type {
   AuditFilter,
   AuditNarrowing,
   ChangeEntry,
+  Column,
+  FindOptions,
   ListOrder,
   PageRequest,
   PageScope,
@@ -36,12 +38,6 @@ export interface ReaderDeps {
   readonly cursorKey: KeyObject;
   /** Selects the number of a tenant's last commit. */
   readonly lastCommitNumber: PreparedStatement;
-}
-
-interface Find {
-  readonly limit: number;
-  readonly orderBy?: string;
-  readonly descending?: boolean;
 }
 
 const listOrders: Readonly<Record<ListOrder, Sort>> = {
@@ -77,15 +73,23 @@ export class SqlReader implements Reader {
     return this.#get(auditSource, auditId);
   }
 
-  find<T extends TableName>(table: T, query: Query<T>, options: Find): Promise<Row<T>[]> {
-    const sort = { column: options.orderBy ?? "createdAt", descending: options.descending ?? false };
-    return this.#rows(createSource(table), query, sort, options.limit);
+  find<T extends TableName, C extends Column<T>>(
+    table: T,
+    query: Query<T>,
+    { limit, orderBy, descending = false, columns }: FindOptions<T, C>,
+  ): Promise<Pick<Row<T>, C>[]> {
+    const source = columns ? createPartialSource(table, columns) : createSource(table);
+    return this.#rows(source, query, { column: orderBy ?? "createdAt", descending }, limit);
   }
 
-  async *scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>> {
-    const source = createSource(table);
+  async *scan<T extends TableName, C extends Column<T>>(
+    table: T,
+    query: Query<T>,
+    columns?: readonly C[],
+  ): AsyncIterable<Pick<Row<T>, C>> {
     // Every list's index has this order.
     const sort = { column: "createdAt", descending: false };
+    const source = columns ? createPartialSource(table, [...columns, sort.column]) : createSource(table);
     let after: Position | undefined;
     do {
       const rows = await this.#rows(source, query, sort, scanStep, after);

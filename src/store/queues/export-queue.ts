@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { createId } from "../../lib/ids.ts";
 import { type Db, prepareQuery } from "../database.ts";
 import { skipLocked, type Transact } from "../engine.ts";
-import type { ExportClaim, ExportLease, ExportQueue, StoredArtifact } from "../port.ts";
 import { createLeasedRows } from "./leased-rows.ts";
+import type { ExportClaim, ExportLease, ExportQueue, StoredArtifact } from "./work-queues.ts";
 
 const runs = createLeasedRows("exportRuns", "exportId");
 

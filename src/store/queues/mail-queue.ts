@@ -1,8 +1,8 @@
 import { createId } from "../../lib/ids.ts";
 import { type Db, type PreparedStatement, prepareQuery } from "../database.ts";
 import { skipLocked, type Transact } from "../engine.ts";
-import type { MailLease, MailQueue } from "../port.ts";
 import { createLeasedRows } from "./leased-rows.ts";
+import type { MailLease, MailQueue } from "./work-queues.ts";
 
 const messages = createLeasedRows("mailQueue", "emailSendId");
 
