@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { composeJsonText } from "../../lib/json-cache.ts";
 import { isObject } from "../../lib/json-value.ts";
@@ -51,14 +51,11 @@ export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): Ht
     const answer = await fastPath.answer(message, connection, controller);
     if (!answer) return false;
     const text = composeJsonText(answer);
-    const headers: OutgoingHttpHeaders = {
+    response.writeHead(200, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(text),
       "x-request-id": requestId,
-    };
-    const sessionId = request.headers["mcp-session-id"];
-    if (sessionId !== undefined) headers["mcp-session-id"] = sessionId;
-    response.writeHead(200, headers);
+    });
     endInBatch(response, text);
     return true;
   };
