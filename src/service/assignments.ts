@@ -117,16 +117,15 @@ export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (co
   const { round } = await loadWritableRound(store, input.roundId);
   const submissionId = [...new Set(pairs.map((pair) => pair.submissionId))];
   const reviewerId = [...new Set(pairs.map((pair) => pair.reviewerId))];
-  const submissions = await store.find(
-    "submissions",
-    { where: { submissionId } },
-    { limit: submissionId.length, columns: ["submissionId", "state", "currentRoundId"] },
-  );
-  const reviewers = await store.find(
-    "reviewers",
-    { where: { reviewerId } },
-    { limit: reviewerId.length, columns: ["reviewerId", "status"] },
-  );
+  const submissions = await store.find("submissions", { where: { submissionId } }, { limit: submissionId.length }, [
+    "submissionId",
+    "state",
+    "currentRoundId",
+  ]);
+  const reviewers = await store.find("reviewers", { where: { reviewerId } }, { limit: reviewerId.length }, [
+    "reviewerId",
+    "status",
+  ]);
   requireRecords(
     pairs,
     new Set(submissions.map((row) => row.submissionId)),

@@ -77,12 +77,10 @@ export interface PageScope {
 
 export type Column<T extends TableName> = keyof Row<T> & string;
 
-export interface FindOptions<T extends TableName, C extends Column<T>> {
+export interface FindOptions<T extends TableName> {
   readonly limit: number;
   readonly orderBy?: ScalarColumns<T>;
   readonly descending?: boolean;
-  /** The columns to read. Default: all. */
-  readonly columns?: readonly C[];
 }
 
 /** Reads of one tenant. A reader cannot see another tenant's rows. */
@@ -91,19 +89,21 @@ export interface Reader {
   /** Returns the latest version of the row with this id, or `undefined` if the tenant has none. */
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined>;
   /** Returns at most `limit` rows, ordered by `orderBy` (default `createdAt`), then id, ascending. */
-  find<T extends TableName, C extends Column<T> = Column<T>>(
+  find<T extends TableName>(table: T, query: Query<T>, options: FindOptions<T>): Promise<Row<T>[]>;
+  /** Reads only these columns of the rows. */
+  find<T extends TableName, C extends Column<T>>(
     table: T,
     query: Query<T>,
-    options: FindOptions<T, C>,
+    options: FindOptions<T>,
+    columns: readonly C[],
   ): Promise<Pick<Row<T>, C>[]>;
-  /**
-   * Iterates over all matching rows, oldest first, in steps of bounded size.
-   * @param columns - the columns to read; default: all
-   */
-  scan<T extends TableName, C extends Column<T> = Column<T>>(
+  /** Iterates over all matching rows, oldest first, in steps of bounded size. */
+  scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>>;
+  /** Reads only these columns of the rows. */
+  scan<T extends TableName, C extends Column<T>>(
     table: T,
     query: Query<T>,
-    columns?: readonly C[],
+    columns: readonly C[],
   ): AsyncIterable<Pick<Row<T>, C>>;
   /**
    * Returns one keyset page of all rows, or of those for which `wanted` returns true. The cursor is signed and bound

@@ -73,20 +73,34 @@ export class SqlReader implements Reader {
     return this.#get(auditSource, auditId);
   }
 
+  find<T extends TableName>(table: T, query: Query<T>, options: FindOptions<T>): Promise<Row<T>[]>;
   find<T extends TableName, C extends Column<T>>(
     table: T,
     query: Query<T>,
-    { limit, orderBy, descending = false, columns }: FindOptions<T, C>,
-  ): Promise<Pick<Row<T>, C>[]> {
+    options: FindOptions<T>,
+    columns: readonly C[],
+  ): Promise<Pick<Row<T>, C>[]>;
+  find<T extends TableName>(
+    table: T,
+    query: Query<T>,
+    { limit, orderBy, descending = false }: FindOptions<T>,
+    columns?: readonly string[],
+  ): Promise<Row<T>[]> {
     const source = columns ? createPartialSource(table, columns) : createSource(table);
     return this.#rows(source, query, { column: orderBy ?? "createdAt", descending }, limit);
   }
 
-  async *scan<T extends TableName, C extends Column<T>>(
+  scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>>;
+  scan<T extends TableName, C extends Column<T>>(
     table: T,
     query: Query<T>,
-    columns?: readonly C[],
-  ): AsyncIterable<Pick<Row<T>, C>> {
+    columns: readonly C[],
+  ): AsyncIterable<Pick<Row<T>, C>>;
+  async *scan<T extends TableName>(
+    table: T,
+    query: Query<T>,
+    columns?: readonly string[],
+  ): AsyncGenerator<Row<T>, void, undefined> {
     // Every list's index has this order.
     const sort = { column: "createdAt", descending: false };
     const source = columns ? createPartialSource(table, [...columns, sort.column]) : createSource(table);
