@@ -39,15 +39,15 @@ export interface Calls {
 }
 
 const inFlight = 16;
-/** As many as take a second or less. With fewer, a server that has waited for its turn has not regained its speed. */
-const callsPerRate = 4_000;
+/** The same time for all. A server that has waited for its turn regains its speed in some tenths of a second. */
+const rateTimeMs = 2_000;
 const firstCalls = 1_000;
 /** Reads by each client before the rounds: V8 needs thousands of calls until all their code is optimised. */
 const warmUpReads = 10_000;
 const starts = 7;
 /** Short rounds in turn, so that other load on the machine affects all candidates alike. */
-const rounds = Number(process.env["BENCH_ROUNDS"] ?? 20);
-const warmUpRounds = 3;
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 10);
+const warmUpRounds = 1;
 
 const children: ChildProcess[] = [];
 
@@ -107,7 +107,7 @@ export async function measure(candidates: readonly Candidate[], bare: Startable,
   const floor = await openFloor(subjects, calls);
   const floorRates: number[] = [];
   for (const subject of subjects) await warmUp(subject, calls);
-  await measureRate(floor.read, warmUpReads);
+  await makeCalls(floor.read, warmUpReads);
   for (let round = -warmUpRounds; round < rounds; round += 1) {
     const { readsPerSecond } = await measureHttpRate(floor.pid, floor.read);
     if (round >= 0) floorRates.push(readsPerSecond);
@@ -209,13 +209,15 @@ async function measureStart({ stdio, env }: Startable): Promise<number> {
 async function warmUp(subject: Subject, calls: Calls): Promise<void> {
   const { stdio, http } = subject;
   const { read } = createCalls(subject, calls);
-  await measureRate(() => read(stdio), warmUpReads);
+  await makeCalls(() => read(stdio), warmUpReads);
   subject.afterMiB = readMemoryMiB(subject.stdioPid);
   if (!http) return;
-  subject.firstHttpReadsPerSecond = await measureRate(() => read(http.client), firstCalls);
-  await measureRate(() => read(http.client), warmUpReads - firstCalls);
+  const startedAtMs = performance.now();
+  await makeCalls(() => read(http.client), firstCalls);
+  subject.firstHttpReadsPerSecond = (firstCalls * 1_000) / (performance.now() - startedAtMs);
+  await makeCalls(() => read(http.client), warmUpReads - firstCalls);
   subject.httpAfterMiB = readMemoryMiB(http.pid);
-  if (http.newClient) await measureRate(() => read(http.newClient), warmUpReads);
+  if (http.newClient) await makeCalls(() => read(http.newClient), warmUpReads);
 }
 
 /** @param isNewFirst - whether the newer revision has its turn first. The first one after a pause is slower. */
@@ -229,7 +231,7 @@ async function measureRound(subject: Subject, calls: Calls, isNewFirst: boolean)
       pageText = await page(stdio);
     }),
     pageRows: countRecords(pageText),
-    readsPerSecond: await measureRate(() => read(stdio)),
+    readsPerSecond: (await measureRate(() => read(stdio))).readsPerSecond,
   };
   const measureNew = async () => http?.newClient && (await measureHttpRate(http.pid, () => read(http.newClient)));
   const early = isNewFirst ? await measureNew() : undefined;
@@ -253,10 +255,10 @@ function createCalls({ candidate: { name, tools } }: Subject, { submissionId, pr
 /** Measures the rate with the processor time that a call takes in the server and in this process, the client. */
 async function measureHttpRate(pid: number | undefined, work: () => Promise<unknown>) {
   const [serverMs, client] = [readCpuMs(pid), process.cpuUsage()];
-  const readsPerSecond = await measureRate(work);
+  const { count, readsPerSecond } = await measureRate(work);
   const { user, system } = process.cpuUsage(client);
-  const serverCpuMs = (readCpuMs(pid) - serverMs) / callsPerRate;
-  return { readsPerSecond, serverCpuMs, clientCpuMs: (user + system) / 1_000 / callsPerRate };
+  const serverCpuMs = (readCpuMs(pid) - serverMs) / count;
+  return { readsPerSecond, serverCpuMs, clientCpuMs: (user + system) / 1_000 / count };
 }
 
 /** Counts the records in an answer, which may contain them twice: as text and as data. */
@@ -274,15 +276,28 @@ async function measureTimes(count: number, work: () => Promise<unknown>): Promis
   return timesMs;
 }
 
-/** Returns the calls that are answered in a second, with 16 in flight. */
-async function measureRate(work: () => Promise<unknown>, calls = callsPerRate): Promise<number> {
-  let left = calls;
+/** Measures how many calls are answered in a second, with 16 in flight. */
+async function measureRate(work: () => Promise<unknown>) {
+  let count = 0;
   const startedAtMs = performance.now();
-  const runCalls = async () => {
+  await keepInFlight(async () => {
+    while (performance.now() - startedAtMs < rateTimeMs) {
+      await work();
+      count += 1;
+    }
+  });
+  return { count, readsPerSecond: (count * 1_000) / (performance.now() - startedAtMs) };
+}
+
+async function makeCalls(work: () => Promise<unknown>, count: number): Promise<void> {
+  let left = count;
+  await keepInFlight(async () => {
     while (left-- > 0) await work();
-  };
-  await Promise.all(Array.from({ length: inFlight }, runCalls));
-  return (calls * 1_000) / (performance.now() - startedAtMs);
+  });
+}
+
+async function keepInFlight(makeCallsInTurn: () => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: inFlight }, makeCallsInTurn));
 }
 
 function summarize({ http, listTokens, idleMiB, pageRows, afterMiB, ...subject }: Subject): Figures {
