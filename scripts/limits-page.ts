@@ -218,7 +218,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "503 `unavailable`, retry after a second; other organisations are served",
     ],
     [
-      "Workflow calls that run and that wait in one process",
+      "Workflow calls that run and that wait in one process, for those that read all of a programme, and for the others",
       `${count(workflowCalls.maxRunning)} and ${count(workflowCalls.maxWaiting)}, of ${count(placeDefaults.maxConcurrentRequests)} requests in flight; ${count(workflowCalls.maxRunningShared)} runs while other organisations call`,
       "503 `unavailable`, retry after a second; other calls are served",
     ],

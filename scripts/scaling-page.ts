@@ -109,7 +109,7 @@ One organisation that calls without pause must not slow down another. Each proce
 - Its calls take at most half of the places for requests in flight, and its workflows a quarter. More of them get 503 \`unavailable\`, while calls of others are served. [Limits](limits.md#one-organisation) has the numbers.
 - With PostgreSQL, one connection for reads stays free for other organisations, and while they call, two calls of each run at once. Tokens that are looked up while two lookups are on their way are read by one query.
 - Its changes are made one after the other, so a change of another organisation waits for one of them at most. A long change yields to other requests every millisecond. SQLite has one writer, so a change there still waits until the other organisation's change is committed.
-- Workflows read 250 rows at a time, and yield between two reads. Two of an organisation run at once, and one while others call.
+- Workflows read 250 rows at a time, and yield between two reads. Two of an organisation that read all of a programme run at once, and one while others call. The same number of others, such as searches, run beside them and do not wait for them.
 - An export of an organisation that has none in progress begins before further ones of another.
 
 ${tenantFigures}`;

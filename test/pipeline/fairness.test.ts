@@ -1,4 +1,5 @@
 import { describe, expect } from "vitest";
+import type { WorkflowName } from "../../src/contract/index.ts";
 import { clients } from "../support/clients/clients.ts";
 import { rest } from "../support/clients/raw-http.ts";
 import { openFileServer } from "../support/data/exports.ts";
@@ -60,6 +61,23 @@ describe("an organisation with one call", () => {
     const statuses = await Promise.all(changes);
     expect(statuses.filter((status) => status === 200)).toHaveLength(8);
   });
+});
+
+test("a search and a brief are answered before most score tables that their organisation has asked for earlier", async ({
+  server,
+}) => {
+  const { programId } = await server.seed.program();
+  const { submissionId } = await server.seed.submission({ programId });
+  const client = await clients["2026-07-28 over stdio"]?.(server, await server.token());
+  const send = (name: WorkflowName, input: object) => [name, async () => client?.call(name, { ...input })] as const;
+  const order = await orderAnswers([
+    ...Array.from({ length: 25 }, () => send("get_score_table", { programId })),
+    send("search_records", { words: "ada" }),
+    send("get_submission_brief", { submissionId }),
+  ]);
+  expect(order).toHaveLength(27);
+  expect(order.indexOf("search_records")).toBeLessThan(13);
+  expect(order.indexOf("get_submission_brief")).toBeLessThan(13);
 });
 
 /** Returns the first results of several promises. */

@@ -12,6 +12,8 @@ export interface Workflow<
   readonly reads: readonly Read[];
   /** Calls repeat the same reads. Lists of a remote service are then cached for a short time. */
   readonly remembered: boolean;
+  /** It reads all records of a programme or of an organisation, however many there are. */
+  readonly scans: boolean;
 }
 
 /** Declares a workflow. The path identifies it, and its variables become arguments and the entity of its audit entry. */
@@ -23,6 +25,7 @@ export function workflow<
 >({
   reads,
   remembered = false,
+  scans = false,
   ...declaration
 }: Pick<
   Declaration<Path, Query, Record<never, never>, Data, "read">,
@@ -30,6 +33,7 @@ export function workflow<
 > & {
   readonly reads: readonly Read[];
   readonly remembered?: boolean;
+  readonly scans?: boolean;
   /** The scope without which there is no answer. Parts that need other scopes are left out and named in `omitted`. */
   readonly scope: Operation["scope"];
 }): Workflow<Read, Path, Query, Data> {
@@ -38,7 +42,7 @@ export function workflow<
     method: "GET",
     effect: "read",
   });
-  return { ...operation, reads, remembered };
+  return { ...operation, reads, remembered, scans };
 }
 
 /** Fields of every workflow's data that say what it lacks. Each is absent if it would be empty. */

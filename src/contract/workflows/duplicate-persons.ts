@@ -64,4 +64,5 @@ export const find_duplicate_persons = workflow({
   query: { limit: z.int().min(1).max(maxWorkflowRows).default(20) },
   data: DuplicatePersons,
   audit: "person.duplicates_read",
+  scans: true,
 });

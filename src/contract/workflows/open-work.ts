@@ -72,4 +72,5 @@ export const list_open_work = workflow({
   data: OpenWork,
   audit: "program.open_work_listed",
   errors: ["not_found"],
+  scans: true,
 });

@@ -73,4 +73,5 @@ export const get_review_progress = workflow({
   data: ReviewProgress,
   audit: "program.review_progress_read",
   errors: ["not_found"],
+  scans: true,
 });

@@ -69,4 +69,5 @@ export const list_reviewer_candidates = workflow({
   data: ReviewerCandidates,
   audit: "round.reviewer_candidates_listed",
   errors: ["not_found"],
+  scans: true,
 });

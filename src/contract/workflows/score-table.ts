@@ -53,4 +53,5 @@ export const get_score_table = workflow({
   data: ScoreTable,
   audit: "program.score_table_read",
   errors: ["not_found"],
+  scans: true,
 });

@@ -1,4 +1,4 @@
-import { isWorkflowName } from "../../contract/index.ts";
+import { type CallName, isWorkflowName, workflows } from "../../contract/index.ts";
 import { isPostgresAddress } from "../../lib/postgres-address.ts";
 import type { PipelineOptions, PreparedCall } from "../call.ts";
 import { createFairScheduler, type TenantLimits } from "../fair-scheduler.ts";
@@ -20,7 +20,10 @@ type Limits = Pick<PipelineOptions, "database" | "databaseConnections" | "maxCon
 
 /** Calls of one organisation that run at once on SQLite, which has no connections to share. */
 const sqliteCalls = 16;
-/** More would not end sooner on one processor, and each may hold a hundred megabytes: two keep it busy while one reads. */
+/**
+ * Workflows of one kind, with scans or without, that run at once. More scans would not end sooner on one processor, and
+ * each may hold a hundred megabytes: two keep it busy while one reads.
+ */
 const runningWorkflows = 2;
 /**
  * Calls of one organisation that run at once on PostgreSQL while others call. The answers of the database to all of them
@@ -47,9 +50,12 @@ export function getCallLimits({ database, databaseConnections, maxConcurrentRequ
   };
 }
 
-/** Returns the same of workflows. They have places of their own, because a workflow may take seconds. */
+/**
+ * Returns the same of workflows that scan, and of the others. Each kind has its own places, because a scan may take
+ * seconds: no call, no search and no brief waits for scans.
+ */
 export function getWorkflowLimits({ maxConcurrentRequests }: Limits): TenantLimits {
-  return { ...divide(maxConcurrentRequests / 4, runningWorkflows, sharedWorkflows), maxWaitMs: workflowWaitMs };
+  return { ...divide(maxConcurrentRequests / 8, runningWorkflows, sharedWorkflows), maxWaitMs: workflowWaitMs };
 }
 
 function divide(places: number, wantedRunning: number, wantedShared: number): Omit<TenantLimits, "maxWaitMs"> {
@@ -65,9 +71,11 @@ export function createCallScheduler(limits: Limits): CallScheduler {
   const activity = createTenantActivity();
   const pacer = createRequestPacer(activity);
   const calls = createFairScheduler(getCallLimits(limits), activity);
-  const workflows = createFairScheduler(getWorkflowLimits(limits), activity);
+  const lookups = createFairScheduler(getWorkflowLimits(limits), activity);
+  const scans = createFairScheduler(getWorkflowLimits(limits), activity);
+  const choose = (name: CallName) => (isWorkflowName(name) ? (workflows[name].scans ? scans : lookups) : calls);
   return {
     waitToBegin: pacer.wait,
-    run: ({ name, caller }, work) => (isWorkflowName(name) ? workflows : calls).run(caller.businessId, work),
+    run: ({ name, caller }, work) => choose(name).run(caller.businessId, work),
   };
 }
