@@ -8,7 +8,7 @@ export interface EventFilter {
   readonly since?: string | undefined;
   readonly type?: string | undefined;
   readonly submissionId?: string | undefined;
-  /** See `visibleKinds`. */
+  /** See `listVisibleKinds`. */
   readonly kinds: readonly string[];
 }
 
