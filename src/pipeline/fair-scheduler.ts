@@ -1,5 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import { WaitQueue } from "../lib/collections/wait-queue.ts";
+import { finishTurn } from "../lib/node/end-of-turn.ts";
 import type { TenantActivity } from "./tenant-activity.ts";
 
 /** Shares a process between organisations. */
@@ -66,6 +67,8 @@ export function createFairScheduler(
   }
 
   async function takeTurn(): Promise<void> {
+    // Answers that are ready do not wait for calls that have not begun.
+    finishTurn();
     const turnStartedUs = readUsedUs();
     let nowUs = turnStartedUs;
     const turnUs = isShared() ? maxTurnSharedUs : maxTurnUs;

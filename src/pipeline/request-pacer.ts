@@ -1,3 +1,4 @@
+import { finishTurn } from "../lib/node/end-of-turn.ts";
 import type { TenantActivity } from "./tenant-activity.ts";
 
 /** Lets requests begin. */
@@ -28,6 +29,7 @@ export function createRequestPacer({ note, isShared }: TenantActivity): RequestP
 
   function takeTurn(): void {
     isTurnPlanned = false;
+    finishTurn();
     begun.clear();
     for (const [tenant, requests] of waiting) {
       const next = requests.splice(0, isShared() ? maxBegunInTurn : requests.length);

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { composeJsonText } from "../../lib/json-cache.ts";
 import { isObject } from "../../lib/json-value.ts";
+import { runAtEndOfTurn } from "../../lib/node/end-of-turn.ts";
 import type { FastPath, FastPathConnection } from "../fast-path/fast-path.ts";
-import { endInBatch } from "../fast-path/flush.ts";
 import { statelessRevision } from "../fast-path/plain-request.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { AdmittedRequest } from "./mcp-admission.ts";
@@ -56,7 +56,8 @@ export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): Ht
       "content-length": Buffer.byteLength(text),
       "x-request-id": requestId,
     });
-    endInBatch(response, text);
+    // With others that are ready by then, so that a client that reads several wakes up once (docs/decisions/0009-fast-path.md).
+    runAtEndOfTurn(() => response.end(text));
     return true;
   };
 }
