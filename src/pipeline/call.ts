@@ -37,6 +37,12 @@ export interface PipelineDeps {
   readonly options: PipelineOptions;
 }
 
+/** What runs a prepared call needs. */
+export interface RunnerDeps extends PipelineDeps {
+  /** Returns whether several organisations use the process. */
+  readonly isShared: () => boolean;
+}
+
 /** One request, from a tool, a resource or the REST interface. */
 export interface Call {
   readonly operation: CallName;

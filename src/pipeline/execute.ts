@@ -2,7 +2,7 @@ import { isWorkflowName, operations } from "../contract/index.ts";
 import type { Caller } from "../store/handler-context.ts";
 import { createAccessLog } from "./audit/access-log.ts";
 import { type AuditedCall, createAccessEntry } from "./audit/entries.ts";
-import type { Answer, Call, PipelineDeps, PreparedCall } from "./call.ts";
+import type { Answer, Call, Outcome, PipelineDeps, PreparedCall, RunnerDeps } from "./call.ts";
 import { type DryRunResult, runDry } from "./dry-run.ts";
 import { type Failure, toFailure, toProblem } from "./failure.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
@@ -53,6 +53,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
   const limiter = createRateLimiter(store, clock, options.requestsPerMinute);
   const accessLog = createAccessLog(store, log);
   const scheduler = createCallScheduler(options);
+  const runnerDeps = { ...deps, isShared: scheduler.isShared };
   const admissions = createAdmissionControl({ store, clock, log, limiter, accessLog });
 
   async function execute(call: Call): Promise<Answer> {
@@ -62,7 +63,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
       await scheduler.waitToBegin(admitted.caller.businessId);
       const prepared = await prepareCall(call, await renew(call, admitted), clock);
       const { outcome, answer } = await scheduler.run(prepared, async () => {
-        const outcome = await chooseRunner(prepared)(deps, prepared);
+        const outcome = await chooseRunner(prepared)(runnerDeps, prepared);
         return { outcome, answer: await createAnswer(store, prepared, outcome, admitted.rate) };
       });
       // Changes have their audit entries in their own transaction.
@@ -119,7 +120,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
   };
 }
 
-function chooseRunner({ name, operation }: PreparedCall): typeof runReadHandler {
+function chooseRunner({ name, operation }: PreparedCall): (deps: RunnerDeps, call: PreparedCall) => Promise<Outcome> {
   if (isWorkflowName(name)) return runWorkflow;
   return operation.effect === "read" ? runReadHandler : transact;
 }

@@ -2,6 +2,7 @@ import { problem } from "../contract/errors.ts";
 import { WaitQueue } from "../lib/collections/wait-queue.ts";
 import { finishTurn } from "../lib/node/end-of-turn.ts";
 import type { TenantActivity } from "./tenant-activity.ts";
+import { maxTurnSharedUs, runUntilItWaits } from "./turn.ts";
 
 /** Shares a process between organisations. */
 export interface FairScheduler {
@@ -32,8 +33,6 @@ interface TenantCalls {
 
 /** No further call starts in a turn of the event loop that has taken more processor time, in microseconds. */
 const maxTurnUs = 2_000;
-/** The same while several tenants use the process. A call passes several turns, so a short one shortens each wait. */
-const maxTurnSharedUs = 500;
 
 /** Returns the processor time of this process. Time on the clock would include that of others on the machine. */
 function readProcessorUs(): number {
@@ -129,10 +128,4 @@ function takeNext(ready: Set<TenantCalls>, maxRunning: number): TenantCalls | un
     if (isStarted) return next;
   }
   return undefined;
-}
-
-/** Resolves when all callbacks of promises have run: a call that has started waits for something else then. */
-function runUntilItWaits(): Promise<void> {
-  // A tick that is asked for within such a callback comes after all of them, otherwise before.
-  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }

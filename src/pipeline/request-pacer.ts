@@ -1,5 +1,6 @@
 import { finishTurn } from "../lib/node/end-of-turn.ts";
 import type { TenantActivity } from "./tenant-activity.ts";
+import { maxTurnSharedUs, runUntilItWaits } from "./turn.ts";
 
 /** Lets requests begin. */
 export interface RequestPacer {
@@ -7,15 +8,18 @@ export interface RequestPacer {
   wait(tenant: string): Promise<void> | undefined;
 }
 
-/** Requests of one tenant that begin in one turn of the event loop while others use the process. */
+/** Requests of one tenant that begin at most in one turn of the event loop while others use the process. */
 export const maxBegunInTurn = 4;
 
 /**
- * Creates a pacer. While several tenants use the process, a few requests of each begin in one turn of the event loop:
- * also requests that are refused take time, and those of another tenant arrive between two turns. The number of requests
- * that wait is limited by the requests in flight.
+ * Creates a pacer. While several tenants use the process, at least one request of each begins in a turn of the event
+ * loop, and a few as long as the turn is short: also requests that are refused take time, and those of another tenant
+ * arrive between two turns. The number of requests that wait is limited by the requests in flight.
  */
-export function createRequestPacer({ note, isShared }: TenantActivity): RequestPacer {
+export function createRequestPacer(
+  { note, isShared }: TenantActivity,
+  readMs: () => number = () => performance.now(),
+): RequestPacer {
   /** Requests of each tenant that began in this turn. */
   const begun = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
@@ -24,20 +28,27 @@ export function createRequestPacer({ note, isShared }: TenantActivity): RequestP
   function planTurn(): void {
     if (isTurnPlanned) return;
     isTurnPlanned = true;
-    setImmediate(takeTurn);
+    setImmediate(() => void takeTurn());
   }
 
-  function takeTurn(): void {
-    isTurnPlanned = false;
+  async function takeTurn(): Promise<void> {
     finishTurn();
     begun.clear();
-    for (const [tenant, requests] of waiting) {
-      const next = requests.splice(0, isShared() ? maxBegunInTurn : requests.length);
-      if (requests.length === 0) waiting.delete(tenant);
-      begun.set(tenant, next.length);
-      for (const begin of next) begin();
+    const startedMs = readMs();
+    const isOver = () => isShared() && (readMs() - startedMs) * 1_000 >= maxTurnSharedUs;
+    for (let round = 0; waiting.size > 0 && (round < maxBegunInTurn || !isShared()); round += 1) {
+      for (const [tenant, requests] of waiting) beginNext(tenant, requests);
+      await runUntilItWaits();
+      if (isOver()) break;
     }
+    isTurnPlanned = false;
     if (begun.size > 0) planTurn();
+  }
+
+  function beginNext(tenant: string, requests: (() => void)[]): void {
+    requests.shift()?.();
+    if (requests.length === 0) waiting.delete(tenant);
+    begun.set(tenant, (begun.get(tenant) ?? 0) + 1);
   }
 
   return {

@@ -13,7 +13,7 @@ test("while organisations share the process, four requests of each begin in a tu
   const tenants = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 80 });
   await fc.assert(
     fc.asyncProperty(fc.array(tenants, { maxLength: 5 }), async (turns) => {
-      const pacer = createRequestPacer({ note: () => undefined, isShared: () => true });
+      const pacer = createRequestPacer({ note: () => undefined, isShared: () => true }, () => 0);
       const begun: { tenant: string; number: number; turn: number }[] = [];
       let turn = 0;
       const requests: Promise<void>[] = [];
@@ -42,7 +42,7 @@ test("while organisations share the process, four requests of each begin in a tu
 });
 
 test("a request of another organisation does not wait for those that came before it", () => {
-  const pacer = createRequestPacer({ note: () => undefined, isShared: () => true });
+  const pacer = createRequestPacer({ note: () => undefined, isShared: () => true }, () => 0);
   const busy = Array.from({ length: 40 }, () => pacer.wait("busy"));
   expect(busy.map((waiting) => waiting === undefined)).toEqual([...Array(4).fill(true), ...Array(36).fill(false)]);
   expect(pacer.wait("light")).toBeUndefined();

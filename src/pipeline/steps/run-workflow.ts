@@ -3,7 +3,7 @@ import type { PageOf } from "../../contract/definition/operation.ts";
 import { type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { operations, type WorkflowName } from "../../contract/index.ts";
 import type { SearchedTable } from "../../store/search/candidates.ts";
-import type { Outcome, PipelineDeps, PreparedCall } from "../call.ts";
+import type { Outcome, PreparedCall, RunnerDeps } from "../call.ts";
 import { canSeePersonalAnswers } from "../personal-answers.ts";
 import {
   type ListName,
@@ -22,6 +22,8 @@ import { validateInput } from "./validate.ts";
 
 /** Rows read at a time: enough that a query costs little of it, few enough that other callers hardly wait. */
 const batchRows = 250;
+/** The same while several organisations use the process. */
+const sharedBatchRows = 50;
 /** Most records of one kind that a search compares: more than it can show. */
 const maxCandidates = 1_000;
 
@@ -32,7 +34,7 @@ const tableOfList: Readonly<Record<SearchedList, SearchedTable>> = {
 };
 
 /** Runs a workflow on the tenant's records, as far as the caller's scopes show them. */
-export async function runWorkflow(deps: PipelineDeps, prepared: PreparedCall): Promise<Outcome> {
+export async function runWorkflow(deps: RunnerDeps, prepared: PreparedCall): Promise<Outcome> {
   const { input, now, call } = prepared;
   const name = prepared.name as WorkflowName;
   const { signal, progress } = call;
@@ -42,7 +44,7 @@ export async function runWorkflow(deps: PipelineDeps, prepared: PreparedCall): P
 }
 
 /** Reads through the service's own handlers, one batch after the other. */
-function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): RecordReader {
+function createEmbeddedReader(deps: RunnerDeps, prepared: PreparedCall): RecordReader {
   const { store } = deps;
   const { caller, call } = prepared;
   const { businessId } = caller;
@@ -71,7 +73,9 @@ function createEmbeddedReader(deps: PipelineDeps, prepared: PreparedCall): Recor
     const reading = { ...context, store: rows, narrowing: entries };
     let lastEvaluatedKey: string | undefined;
     do {
-      const page = operation.paginated ? { limit: batchRows, lastEvaluatedKey } : {};
+      const page = operation.paginated
+        ? { limit: deps.isShared() ? sharedBatchRows : batchRows, lastEvaluatedKey }
+        : {};
       const result = await handler(reading, { ...input, ...page });
       const { rows, ...rest } = operation.paginated
         ? (result as PageOf<unknown>)

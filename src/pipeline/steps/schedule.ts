@@ -7,6 +7,8 @@ import { createTenantActivity } from "../tenant-activity.ts";
 
 /** Shares the process between the calls of organisations. */
 export interface CallScheduler {
+  /** Returns whether several organisations use the process. */
+  isShared(): boolean;
   /** Waits until a call may be prepared: its input is read, validated, and run or refused. */
   waitToBegin(businessId: string): Promise<void> | undefined;
   /**
@@ -75,6 +77,7 @@ export function createCallScheduler(limits: Limits): CallScheduler {
   const scans = createFairScheduler(getWorkflowLimits(limits), activity);
   const choose = (name: CallName) => (isWorkflowName(name) ? (workflows[name].scans ? scans : lookups) : calls);
   return {
+    isShared: activity.isShared,
     waitToBegin: pacer.wait,
     run: ({ name, caller }, work) => choose(name).run(caller.businessId, work),
   };
