@@ -41,6 +41,27 @@ test("while organisations share the process, four requests of each begin in a tu
   );
 });
 
+test("requests begin one by one while each takes long, and one of each organisation in each turn", async () => {
+  let nowMs = 0;
+  const pacer = createRequestPacer({ note: () => undefined, isShared: () => true }, () => nowMs);
+  const begun: string[] = [];
+  for (const tenant of ["a", "b"]) {
+    for (let request = 0; request < 10; request += 1) {
+      void pacer.wait(tenant)?.then(() => {
+        begun.push(tenant);
+        nowMs += 1;
+      });
+    }
+  }
+  const turns: string[] = [];
+  for (let turn = 0; turn < 8; turn += 1) {
+    await setImmediate();
+    turns.push(begun.splice(0).join(""));
+  }
+  expect(turns.join("")).toBe("ab".repeat(6));
+  expect(turns.every((own) => own.length <= 2)).toBe(true);
+});
+
 test("a request of another organisation does not wait for those that came before it", () => {
   const pacer = createRequestPacer({ note: () => undefined, isShared: () => true }, () => 0);
   const busy = Array.from({ length: 40 }, () => pacer.wait("busy"));
