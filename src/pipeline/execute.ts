@@ -61,7 +61,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     if ("ok" in admitted) return admitted;
     try {
       await scheduler.waitToBegin(admitted.caller.businessId);
-      const prepared = await prepareCall(call, await renew(call, admitted), clock);
+      const prepared = await prepareCall(call, await renew(deps, call, admitted), clock);
       const { outcome, answer } = await scheduler.run(prepared, async () => {
         const outcome = await chooseRunner(prepared)(runnerDeps, prepared);
         return { outcome, answer: await createAnswer(store, prepared, outcome, admitted.rate) };
@@ -92,12 +92,6 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     return admission.ok ? admission.use(params) : admission;
   }
 
-  /** A person may take minutes to answer a question. In this time, the caller of the waiting call may lose rights. */
-  async function renew({ confirmed }: Call, admitted: Admitted): Promise<Admitted> {
-    if (!confirmed) return admitted;
-    return { ...admitted, caller: await confineToCurrentScopes(store, admitted.caller, clock.now()) };
-  }
-
   async function refuse(call: Call, { caller, rate }: Admitted, error: unknown): Promise<Failure> {
     const refusal = toProblem(error, call, log);
     await admissions.recordRefusal(call, caller, refusal, call.parts.params);
@@ -118,6 +112,12 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
       await accessLog.close();
     },
   };
+}
+
+/** A person may take minutes to answer a question. In this time, the caller of the waiting call may lose rights. */
+async function renew({ store, clock }: PipelineDeps, { confirmed }: Call, admitted: Admitted): Promise<Admitted> {
+  if (!confirmed) return admitted;
+  return { ...admitted, caller: await confineToCurrentScopes(store, admitted.caller, clock.now()) };
 }
 
 function chooseRunner({ name, operation }: PreparedCall): (deps: RunnerDeps, call: PreparedCall) => Promise<Outcome> {

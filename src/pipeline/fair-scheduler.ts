@@ -66,13 +66,11 @@ export function createFairScheduler(
   }
 
   async function takeTurn(): Promise<void> {
-    // Answers that are ready do not wait for calls that have not begun.
     finishTurn();
     const turnStartedUs = readUsedUs();
     let nowUs = turnStartedUs;
-    const turnUs = isShared() ? maxTurnSharedUs : maxTurnUs;
     const places = countPlaces();
-    const isOver = () => nowUs - turnStartedUs >= turnUs;
+    const isOver = () => nowUs - turnStartedUs >= (isShared() ? maxTurnSharedUs : maxTurnUs);
     for (let next = takeNext(ready, places); next; next = isOver() ? undefined : takeNext(ready, places)) {
       startedAtUs = next.usedUs;
       await runUntilItWaits();

@@ -6,7 +6,7 @@ export function runAtEndOfTurn(work: () => void): void {
   waiting.push(work);
 }
 
-/** Runs what waits for the end of this turn. To be called by what begins long work at the end of a turn too. */
+/** Runs what waits for the end of this turn. Called before calls begin there, so that answers do not wait for them. */
 export function finishTurn(): void {
   const works = waiting;
   waiting = [];
