@@ -3,9 +3,9 @@
  * tokens and connections: reads, lists, workflows that scan, writes, bulk writes, exports and all at once. Quiet and
  * loaded times alternate in short rounds, so that other load on the machine affects both alike. Writes
  * `bench/results/tenants.json` for `docs/scaling.md` (`npm run gen`), and exits with 1 if a p99 is more than three times
- * that of the quiet times.
+ * that of the quiet times. Both organisations use one process, and then each its own on the same database.
  *
- * `node bench/tenants.ts [--engines SQLite,PostgreSQL] [--loads reads,lists] [--rounds 5] [--seconds 4]`
+ * `node bench/tenants.ts [--engines SQLite,PostgreSQL] [--loads reads,lists] [--processes 1,2] [--rounds 5] [--seconds 4]`
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ import { freePort } from "../test/support/processes/free-port.ts";
 import { describeMachine } from "./machine.ts";
 import { type EngineName, engineNames } from "./scale/fill.ts";
 import { quantile } from "./scale/measure.ts";
-import { createLightCalls, type LoadName, loadNames, type Organization, type Sent } from "./tenants/calls.ts";
+import { createLightCalls, loadNames, type Organization, type Sent } from "./tenants/calls.ts";
 import { type Figure, type Results, wantedRatio } from "./tenants/results.ts";
 import { seedWorld } from "./workflows/world.ts";
 
@@ -34,6 +34,7 @@ const { values: options } = parseArgs({
   options: {
     engines: { type: "string", default: engineNames.join() },
     loads: { type: "string", default: loadNames.join() },
+    processes: { type: "string", default: "1,2" },
     rounds: { type: "string", default: "5" },
     seconds: { type: "string", default: "4" },
   },
@@ -74,12 +75,15 @@ async function examine(engine: EngineName): Promise<void> {
   try {
     const noisy = await seed(environment, "biz_noisy", noisyTokens);
     const light = await seed(environment, "biz_light", 1);
-    const server = await startServer(environment);
-    try {
-      await compare(engine, server.origin, light, noisy);
-    } finally {
-      server.child.kill();
-      await once(server.child, "close");
+    for (const processes of options.processes.split(",").map(Number)) {
+      const servers: Server[] = [];
+      try {
+        while (servers.length < processes) servers.push(await startServer(environment));
+        await compare(engine, servers, light, noisy);
+      } finally {
+        for (const { child } of servers) child.kill();
+        await Promise.all(servers.map(({ child }) => child.exitCode === null && once(child, "close")));
+      }
     }
   } finally {
     await postgres?.stop();
@@ -112,7 +116,12 @@ async function seed(
   };
 }
 
-async function startServer(environment: Record<string, string>): Promise<{ child: ChildProcess; origin: string }> {
+interface Server {
+  readonly child: ChildProcess;
+  readonly origin: string;
+}
+
+async function startServer(environment: Record<string, string>): Promise<Server> {
   const env = { PATH: process.env["PATH"], ...environment };
   const child = spawn(process.execPath, [program, "http", "--port", String(await freePort())], {
     env,
@@ -127,7 +136,14 @@ async function startServer(environment: Record<string, string>): Promise<{ child
   throw new Error("The service has not started");
 }
 
-async function compare(engine: EngineName, origin: string, light: Organization, noisy: Organization): Promise<void> {
+/** Compares quiet and loaded times. The light organisation calls the first of the servers, the other one the last. */
+async function compare(
+  engine: EngineName,
+  servers: readonly Server[],
+  light: Organization,
+  noisy: Organization,
+): Promise<void> {
+  const [origin = "", noisyOrigin = ""] = [servers[0]?.origin, servers.at(-1)?.origin];
   const calls = createLightCalls(light);
   await call(origin, calls, 3, new Map());
   for (const load of loadNames) {
@@ -138,7 +154,7 @@ async function compare(engine: EngineName, origin: string, light: Organization, 
     for (let round = 0; round < rounds; round += 1) {
       await call(origin, calls, seconds, quiet);
       const noise = fork(new URL("tenants/noise.ts", import.meta.url));
-      noise.send({ origin, load, noisy });
+      noise.send({ origin: noisyOrigin, load, noisy });
       await delay(1_500);
       await call(origin, calls, seconds, loaded);
       noise.send("stop");
@@ -147,7 +163,7 @@ async function compare(engine: EngineName, origin: string, light: Organization, 
       // The exports that it has asked for end.
       await delay(1_000);
     }
-    report(engine, load, quiet, loaded, answers);
+    report({ engine, load, processes: servers.length }, quiet, loaded, answers);
   }
 }
 
@@ -172,20 +188,19 @@ async function call(origin: string, calls: Readonly<Record<string, () => Sent>>,
 }
 
 function report(
-  engine: EngineName,
-  load: LoadName,
+  measured: Pick<Figure, "engine" | "load" | "processes">,
   quiet: Times,
   loaded: Times,
   answers: Readonly<Record<string, number>>,
 ): void {
   const counts = Object.entries(answers).map(([answer, count]) => `${answer}: ${count}`);
-  console.log(`\n${engine}, ${load}: ${counts.join(", ")}`);
+  console.log(`\n${Object.values(measured).join(", ")} process(es): ${counts.join(", ")}`);
   for (const [kind, times] of quiet) {
     const under = loaded.get(kind) ?? [];
     const [quietP50Ms, quietP99Ms] = [quantile(times, 0.5), quantile(times, 0.99)];
     const [loadedP50Ms, loadedP99Ms] = [quantile(under, 0.5), quantile(under, 0.99)];
     const ratio = loadedP99Ms / quietP99Ms;
-    figures.push({ engine, load, kind, quietP50Ms, quietP99Ms, loadedP50Ms, loadedP99Ms, ratio });
+    figures.push({ ...measured, kind, quietP50Ms, quietP99Ms, loadedP50Ms, loadedP99Ms, ratio });
     const shown = [quietP50Ms, quietP99Ms, loadedP50Ms, loadedP99Ms].map((ms) => ms.toFixed(1).padStart(7));
     const mark = ratio > wantedRatio ? "BAD" : "ok";
     console.log(

@@ -15,6 +15,8 @@ export interface Results {
 export interface Figure {
   readonly engine: EngineName;
   readonly load: LoadName;
+  /** 2 if each organisation used its own process. */
+  readonly processes: number;
   readonly kind: string;
   readonly quietP50Ms: number;
   readonly quietP99Ms: number;
