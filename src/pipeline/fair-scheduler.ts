@@ -66,7 +66,7 @@ export function createFairScheduler(
   }
 
   async function takeTurn(): Promise<void> {
-    finishTurn();
+    if (isShared()) finishTurn();
     const turnStartedUs = readUsedUs();
     let nowUs = turnStartedUs;
     const places = countPlaces();

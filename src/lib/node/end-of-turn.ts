@@ -6,7 +6,7 @@ export function runAtEndOfTurn(work: () => void): void {
   waiting.push(work);
 }
 
-/** Runs what waits for the end of this turn. Called before calls begin there, so that answers do not wait for them. */
+/** Runs what waits for the end of this turn. Called before work of others begins there, so that answers do not wait for it. */
 export function finishTurn(): void {
   const works = waiting;
   waiting = [];
