@@ -37,7 +37,7 @@ export interface PipelineDeps {
   readonly options: PipelineOptions;
 }
 
-/** What runs a prepared call needs. */
+/** Dependencies of the steps that run a prepared call. */
 export interface RunnerDeps extends PipelineDeps {
   /** Returns whether several organisations use the process. */
   readonly isShared: () => boolean;
