@@ -44,7 +44,7 @@ const pipelineSteps: readonly FunctionStep[] = [
 /** Calls with a confirmation are answered by the SDK, others by the fast path. */
 const sending = {
   rest: /^function writeJson\(/,
-  http: /^function endInBatch\(|^\t+async send\(message/,
+  http: /^function runAtEndOfTurn\(|^\t+async send\(message/,
   stdio: /^\tasync send\(message\) \{/,
 };
 
