@@ -38,6 +38,14 @@ ${loaded.join("\n")}`;
 
 const quiet = engines.map((engine) => `| ${engine} | ${kinds.map((kind) => renderQuiet(engine, kind)).join(" | ")} |`);
 
+function renderApart(): string {
+  return `
+If a balancer sends each organisation to a process of its own, they share only the machine and the database: ${countMet(apart)} are within ${wantedRatio} ×.
+
+${renderTable(apart)}
+`;
+}
+
 /** Renders how long the calls of one organisation take beside another one that calls without pause. */
 export const tenantFigures = `\`node bench/tenants.ts\` measures this: one organisation sends reads, lists, workflows, changes, bulk changes (500 assignments each) and exports over 128 connections and 32 tokens, with the rate limit raised to a million. Another makes a call every 10 ms. Measured on ${measuredAt} on ${machine}, which the clients and the database share with the service, in ${rounds} rounds of ${seconds} seconds. Quiet times, as median and 99th percentile:
 
@@ -50,8 +58,4 @@ Beside the other organisation, and how many times the quiet 99th percentile that
 ${renderTable(shared)}
 
 Where it is missed, the call waits for the process: a call passes through several turns of the event loop, and in each of them calls of the other organisation run. While so many calls are in progress, collections of garbage take 5 to 15 ms each. With bulk changes on SQLite, a change waits in addition until one of the other organisation is committed.
-
-If a balancer sends each organisation to a process of its own, only the database and the processors are shared: ${countMet(apart)} are within ${wantedRatio} ×. What is missed then is due to a machine with two processors for everything, and on SQLite to its one writer.
-
-${renderTable(apart)}
-`;
+${apart.length > 0 ? renderApart() : ""}`;
