@@ -3,16 +3,17 @@ import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import type { Db } from "../../src/store/database.ts";
 import type { Transact } from "../../src/store/engine.ts";
 import { openSqlite } from "../../src/store/sqlite/open.ts";
 
-async function openEngine() {
+async function openEngine(busyTimeoutMs = 5_000) {
   const folder = mkdtempSync(join(tmpdir(), "programme-log-"));
   const path = join(folder, "test.db");
-  const engine = await openSqlite({ database: path, busyTimeoutMs: 5_000 });
+  const engine = await openSqlite({ database: path, busyTimeoutMs });
   onTestFinished(async () => {
     await engine.close();
     rmSync(folder, { recursive: true });
@@ -52,6 +53,20 @@ test("a commit of SQLite waits until the disk has it, and reads do not wait", as
   expect(isConfirmed).toBe(false);
   resolve();
   await commit;
+});
+
+test("closing waits for a disk that takes longer than any call waits", async () => {
+  const { engine } = await openEngine(20);
+  await sql`select 1`.execute(engine.write);
+  const disk = await spyOnDisk();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  disk.mockReturnValueOnce(promise);
+  const commit = engine.transact(write("one"));
+  await vi.waitFor(() => expect(disk).toHaveBeenCalledTimes(1));
+  const closing = engine.close();
+  await delay(100);
+  resolve();
+  await Promise.all([commit, closing]);
 });
 
 test("commits that come while the disk is busy share one wait", async () => {

@@ -126,6 +126,7 @@ class SqliteDriver implements Driver {
   readonly #checkpoints: Checkpoints | undefined;
   #opening: Promise<SqliteConnection> | undefined;
   #connection: SqliteConnection | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(options: SqliteOptions, thread?: BatchWriter) {
     this.#options = options;
@@ -183,7 +184,13 @@ class SqliteDriver implements Driver {
     this.#mutex?.release();
   }
 
-  async destroy(): Promise<void> {
+  /** Closes the connection once, also if several dialects share it: the wait for the disk may be longer than any other. */
+  destroy(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#checkpoints?.close();
     await this.#pauseWrites(async () => {
       await this.#connection?.close();
