@@ -42,7 +42,7 @@ The amount of data is not a reason: see above. Leave SQLite when one of these ap
 - Writes wait for each other. SQLite executes one write at a time for all organisations, and each waits for the disk. On PostgreSQL, only writes of the same organisation wait for each other. \`programme_database_wait_seconds\` ([operation](operations.md#metrics)) measures how long transactions wait. Move when its 99th percentile approaches one second.
 - Somebody else operates backups, encryption or access control of the database.
 
-Several processes on one machine can use one SQLite file. While one of them sends long changes without pause, changes of another may wait for five seconds and then fail with \`unavailable\`; use PostgreSQL if this can happen.
+Several processes on one machine can use one SQLite file. While one of them makes long changes without pause, a change of another can wait for half a second and more: the first leaves the file's lock free for 30 ms each time that long changes have held it for 500 ms.
 `;
 
 const moving = `## Moving

@@ -2,12 +2,14 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { Kysely, sql } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Database } from "../../src/store/database.ts";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import type { Store, Transaction } from "../../src/store/port.ts";
 import { createSqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { openSqlite } from "../../src/store/sqlite/open.ts";
 import { createFactory } from "../support/data/seed-factory.ts";
 import { listAudit } from "../support/data/state.ts";
 import { benchOf, conformance } from "./conformance.ts";
@@ -172,6 +174,25 @@ describe("waiting", () => {
     release();
     await Promise.all([holding, inserting]);
     expect(ended).toEqual(["transaction", "statement"]);
+  });
+
+  test("for a connection whose long transactions follow each other without pause ends", async () => {
+    const path = databaseFile();
+    const waiting = await opened(path);
+    const busyEngine = await openSqlite({ database: path, busyTimeoutMs: 60_000 });
+    onTestFinished(() => busyEngine.close());
+    let isDone = false;
+    onTestFinished(() => {
+      isDone = true;
+    });
+    const keepBusy = async () => {
+      while (!isDone) await busyEngine.transactRelaxed(() => delay(50));
+    };
+    const both = [keepBusy(), keepBusy()];
+    await delay(20);
+    for (let count = 0; count < 3; count += 1) await benchOf(waiting).seed.program();
+    isDone = true;
+    await Promise.all(both);
   });
 
   test("to write access entries does not block the process, and refused entries can be written later", async () => {

@@ -208,11 +208,14 @@ function toBindable(value: unknown): SQLInputValue {
   return typeof value === "boolean" ? Number(value) : (value as SQLInputValue);
 }
 
+/** Pause after which a blocked transaction tries again at the latest. */
+export const maxBusyPauseMs = 25;
+
 /** Retries work that another process's transaction blocks, without blocking this process. */
 export async function retryWhileBusy<R>(timeoutMs: number, work: () => R): Promise<R> {
   try {
     const getLimitMs = (error: unknown) => (isBusy(error) ? timeoutMs : 0);
-    return await retry(work, { firstPauseMs: 1, maxPauseMs: 25, getLimitMs });
+    return await retry(work, { firstPauseMs: 1, maxPauseMs: maxBusyPauseMs, getLimitMs });
   } catch (error) {
     throw translateError(error);
   }

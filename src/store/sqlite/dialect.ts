@@ -18,6 +18,7 @@ import type { BatchWriter } from "./batch-writer.ts";
 import { type Checkpoints, createCheckpoints } from "./checkpoints.ts";
 import {
   isDiskFailure,
+  maxBusyPauseMs,
   openConnection,
   retryWhileBusy,
   type SqliteConnection,
@@ -120,6 +121,13 @@ function createRelaxedDriver(driver: SqliteDriver): Driver {
   };
 }
 
+/** Transactions that hold the lock of the file for longer, in milliseconds, leave others little chance to take it. */
+const longTransactionMs = 10;
+/** After long transactions of so many milliseconds, the lock stays free for a while. */
+const maxHeldMs = 500;
+/** Longer than the pause after which another process tries again. */
+const lockFreeMs = maxBusyPauseMs + 5;
+
 class SqliteDriver implements Driver {
   readonly #options: SqliteOptions;
   readonly #mutex: Mutex | undefined;
@@ -127,6 +135,9 @@ class SqliteDriver implements Driver {
   #opening: Promise<SqliteConnection> | undefined;
   #connection: SqliteConnection | undefined;
   #closing: Promise<void> | undefined;
+  #beganAtMs = 0;
+  /** How long long transactions have held the lock of the file since it was left free. */
+  #heldMs = 0;
 
   constructor(options: SqliteOptions, thread?: BatchWriter) {
     this.#options = options;
@@ -152,6 +163,7 @@ class SqliteDriver implements Driver {
   async beginTransaction(): Promise<void> {
     const connection = this.#open();
     await retryWhileBusy(this.#options.busyTimeoutMs, () => connection.begin());
+    this.#beganAtMs = performance.now();
   }
 
   async commitTransaction(): Promise<void> {
@@ -168,6 +180,7 @@ class SqliteDriver implements Driver {
       if (isDiskFailure(error)) this.#options.onDiskFailure?.();
       throw error;
     }
+    this.#addHeldTime();
     if (connection.log) this.#checkpoints?.handleCommit(connection.log.countPages());
   }
 
@@ -178,10 +191,20 @@ class SqliteDriver implements Driver {
 
   async rollbackTransaction(): Promise<void> {
     this.#open().rollback();
+    this.#addHeldTime();
   }
 
+  /** Another process only finds the lock of the file free by chance, so after long transactions it stays free for a while. */
   async releaseConnection(): Promise<void> {
-    this.#mutex?.release();
+    if (this.#heldMs < maxHeldMs) return this.#mutex?.release();
+    this.#heldMs = 0;
+    // The caller need not wait.
+    setTimeout(() => this.#mutex?.release(), lockFreeMs);
+  }
+
+  #addHeldTime(): void {
+    const heldMs = performance.now() - this.#beganAtMs;
+    if (heldMs > longTransactionMs) this.#heldMs += heldMs;
   }
 
   /** Closes the connection once, also if several dialects share it: the wait for the disk may be longer than any other. */
