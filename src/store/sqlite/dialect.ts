@@ -136,7 +136,7 @@ class SqliteDriver implements Driver {
   #connection: SqliteConnection | undefined;
   #closing: Promise<void> | undefined;
   #beganAtMs = 0;
-  /** How long long transactions have held the lock of the file since it was left free. */
+  /** The time for which long transactions have held the lock of the file since it was left free. */
   #heldMs = 0;
 
   constructor(options: SqliteOptions, thread?: BatchWriter) {
