@@ -1,8 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import { WaitQueue } from "../lib/collections/wait-queue.ts";
-import { finishTurn } from "../lib/node/end-of-turn.ts";
+import { maxTurnMs as maxTurnSharedMs, runStep, runUntilItWaits } from "../lib/node/event-loop.ts";
 import type { TenantActivity } from "./tenant-activity.ts";
-import { maxTurnSharedUs, runUntilItWaits } from "./turn.ts";
 
 /** Shares a process between organisations. */
 export interface FairScheduler {
@@ -62,15 +61,14 @@ export function createFairScheduler(
   function planTurn(): void {
     if (isTurnPlanned || ready.size === 0) return;
     isTurnPlanned = true;
-    setImmediate(() => void takeTurn());
+    runStep(takeTurn);
   }
 
   async function takeTurn(): Promise<void> {
-    if (isShared()) finishTurn();
     const turnStartedUs = readUsedUs();
     let nowUs = turnStartedUs;
     const places = countPlaces();
-    const isOver = () => nowUs - turnStartedUs >= (isShared() ? maxTurnSharedUs : maxTurnUs);
+    const isOver = () => nowUs - turnStartedUs >= (isShared() ? maxTurnSharedMs * 1_000 : maxTurnUs);
     for (let next = takeNext(ready, places); next; next = isOver() ? undefined : takeNext(ready, places)) {
       startedAtUs = next.usedUs;
       await runUntilItWaits();

@@ -1,6 +1,5 @@
-import { finishTurn } from "../lib/node/end-of-turn.ts";
+import { finishTurn, maxTurnMs, runUntilItWaits } from "../lib/node/event-loop.ts";
 import type { TenantActivity } from "./tenant-activity.ts";
-import { maxTurnSharedUs, runUntilItWaits } from "./turn.ts";
 
 /** Lets requests begin. */
 export interface RequestPacer {
@@ -35,7 +34,7 @@ export function createRequestPacer(
     finishTurn();
     begun.clear();
     const startedMs = readMs();
-    const isOver = () => isShared() && (readMs() - startedMs) * 1_000 >= maxTurnSharedUs;
+    const isOver = () => isShared() && readMs() - startedMs >= maxTurnMs;
     for (let round = 0; waiting.size > 0 && (round < maxBegunInTurn || !isShared()); round += 1) {
       for (const [tenant, requests] of waiting) beginNext(tenant, requests);
       await runUntilItWaits();

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { waitForEndOfInput } from "../../lib/node/event-loop.ts";
 import { type Db, prepareQuery } from "../database.ts";
 
 /**
@@ -11,7 +12,7 @@ export function createRevisionReader(db: Db): () => Promise<unknown> {
   async function readRevision(): Promise<unknown> {
     // Reading the number locks the file. Callers that arrive before the read share its result, because it is later
     // than their request.
-    await new Promise(setImmediate);
+    await waitForEndOfInput();
     coming = undefined;
     return (await dataVersion(db)).rows[0]?.[0];
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { composeJsonText } from "../../lib/json-cache.ts";
 import { isObject } from "../../lib/json-value.ts";
-import { runAtEndOfTurn } from "../../lib/node/end-of-turn.ts";
+import { runAtEndOfTurn } from "../../lib/node/event-loop.ts";
 import type { FastPath, FastPathConnection } from "../fast-path/fast-path.ts";
 import { statelessRevision } from "../fast-path/plain-request.ts";
 import type { Sessions } from "../sessions/sessions.ts";
