@@ -193,7 +193,7 @@ async function loadPastAssignments(store: Reader, query: Query<"assignments">): 
 }
 
 /** Pairs of one query, so that none takes long. */
-const pairsPerQuery = 100;
+const pairsPerQuery = 25;
 
 /** Loads the assignments of exactly these pairs: each of the submissions may have many others. */
 async function loadPastOfPairs(store: Reader, pairs: readonly Pair[]): Promise<PastAssignment[]> {

@@ -164,18 +164,22 @@ export class SqliteConnection implements DatabaseConnection {
 
   // Measures across transactions, because one can follow the other in the same turn.
   #isTurnOver(): boolean {
-    const nowMs = performance.now();
-    if (this.#turnStartedMs !== undefined) return nowMs - this.#turnStartedMs > maxTurnMs;
-    this.#turnStartedMs = nowMs;
+    if (this.#turnStartedMs !== undefined) return performance.now() - this.#turnStartedMs > maxTurnMs;
+    this.#startTurn();
+    return false;
+  }
+
+  #startTurn(): void {
+    this.#turnStartedMs = performance.now();
     setImmediate(() => {
       this.#turnStartedMs = undefined;
     });
-    return false;
   }
 
   async #yieldTurn(): Promise<void> {
     const transaction = this.#transactions;
     await yieldToEvents();
+    this.#startTurn();
     // A statement whose transaction has ended must not run on its own.
     if (!this.#begun || transaction !== this.#transactions) throw new Error("The transaction has ended");
   }
