@@ -30,7 +30,7 @@ import { maxMessages } from "../src/mail/smtp-transport.ts";
 import { maxQueued } from "../src/pipeline/audit/access-log.ts";
 import { maxChanges, maxFeedWatchers } from "../src/pipeline/change-feed.ts";
 import { maxLimitedTokens } from "../src/pipeline/rate-limiter.ts";
-import { maxBegunInTurn } from "../src/pipeline/request-pacer.ts";
+import { maxBegunAlone, maxBegunShared } from "../src/pipeline/request-pacer.ts";
 import { getCallLimits, getWorkflowLimits } from "../src/pipeline/steps/schedule.ts";
 import { maxIssues } from "../src/pipeline/steps/validate.ts";
 import { sessionBounds } from "../src/pipeline/tokens/session-registry.ts";
@@ -223,8 +223,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "503 `unavailable`, retry after a second; other calls are served",
     ],
     [
-      "Requests that begin in one turn of the event loop while other organisations call",
-      count(maxBegunInTurn),
+      "Requests that begin in one turn of the event loop",
+      `${count(maxBegunAlone)}, or ${count(maxBegunShared)} while other organisations call`,
       "the others begin in the next turns",
     ],
     [

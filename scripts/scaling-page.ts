@@ -104,11 +104,12 @@ const sharing = `## Several organisations in one process
 One organisation that calls without pause must not slow down another. Each process divides its time between organisations:
 
 - The first call of an organisation starts at once. Further calls start one by one, the next of the organisation that has used the least processor time, until a turn of the event loop has taken 2 ms, or 0.5 ms while several organisations call. An organisation without others beside it gets all the time.
-- While several organisations call, requests of each begin until a turn of the event loop has taken 0.5 ms: at least one, and at most four, also of those that are refused in the end. Answers that are ready are sent before further calls begin.
+- At most 16 requests of an organisation begin in a turn of the event loop, also of those that are refused in the end. While several organisations call, it is at most four, and fewer when the turn has taken 0.5 ms, but one of each. Answers that are ready are sent before further calls begin.
 - Some places stay free even if only one organisation calls, because a call of another must find one when it comes. Places that wait do not make calls faster: the process is busy with those that run.
 - Its calls take at most half of the places for requests in flight, and its workflows a quarter. More of them get 503 \`unavailable\`, while calls of others are served. [Limits](limits.md#one-organisation) has the numbers.
 - With PostgreSQL, one connection for reads stays free for other organisations, and while they call, two calls of each run at once. Tokens that are looked up while two lookups are on their way are read by one query.
 - Its changes are made one after the other, so a change of another organisation waits for one of them at most. A long change yields to other requests every millisecond. SQLite has one writer, so a change there still waits until the other organisation's change is committed.
+- Steps of workflows and exports, and calls that start, wait in one queue. A turn of the event loop takes further ones from it until they have taken 0.5 ms, so it has one long step at most. Calls that have just arrived come before them.
 - Workflows read 250 rows at a time, or 50 while several organisations call, and yield between two reads. Two of an organisation that read all of a programme run at once, and one while others call. The same number of others, such as searches, run beside them and do not wait for them.
 - An export of an organisation that has none in progress begins before further ones of another.
 

@@ -7,13 +7,15 @@ export interface RequestPacer {
   wait(tenant: string): Promise<void> | undefined;
 }
 
-/** Requests of one tenant that begin at most in one turn of the event loop while others use the process. */
-export const maxBegunInTurn = 4;
+/** Requests of one tenant that begin at most in one turn of the event loop. */
+export const maxBegunAlone = 16;
+/** The same while others use the process. */
+export const maxBegunShared = 4;
 
 /**
- * Creates a pacer. While several tenants use the process, at least one request of each begins in a turn of the event
- * loop, and a few as long as the turn is short: also requests that are refused take time, and those of another tenant
- * arrive between two turns. The number of requests that wait is limited by the requests in flight.
+ * Creates a pacer: a few requests of each tenant begin in a turn of the event loop. Also requests that are refused take
+ * time, and those of another tenant arrive between two turns. While several tenants use the process, further ones begin
+ * only if the turn is short. The number of requests that wait is limited by the requests in flight.
  */
 export function createRequestPacer(
   { note, isShared }: TenantActivity,
@@ -23,6 +25,8 @@ export function createRequestPacer(
   const begun = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
   let isTurnPlanned = false;
+
+  const countPlaces = () => (isShared() ? maxBegunShared : maxBegunAlone);
 
   function planTurn(): void {
     if (isTurnPlanned) return;
@@ -35,7 +39,7 @@ export function createRequestPacer(
     begun.clear();
     const startedMs = readMs();
     const isOver = () => isShared() && readMs() - startedMs >= maxTurnMs;
-    for (let round = 0; waiting.size > 0 && (round < maxBegunInTurn || !isShared()); round += 1) {
+    for (let round = 0; waiting.size > 0 && round < countPlaces(); round += 1) {
       for (const [tenant, requests] of waiting) beginNext(tenant, requests);
       await runUntilItWaits();
       if (isOver()) break;
@@ -53,12 +57,11 @@ export function createRequestPacer(
   return {
     wait(tenant) {
       note(tenant);
-      const requests = waiting.get(tenant);
-      if (!requests && !isShared()) return undefined;
       planTurn();
+      const requests = waiting.get(tenant);
       const count = begun.get(tenant) ?? 0;
       if (requests) return new Promise((begin) => requests.push(begin));
-      if (count >= maxBegunInTurn) return new Promise((begin) => waiting.set(tenant, [begin]));
+      if (count >= countPlaces()) return new Promise((begin) => waiting.set(tenant, [begin]));
       begun.set(tenant, count + 1);
       return undefined;
     },

@@ -4,9 +4,24 @@ import { expect, test } from "vitest";
 import { createRequestPacer } from "../../src/pipeline/request-pacer.ts";
 import { createTenantActivity } from "../../src/pipeline/tenant-activity.ts";
 
-test("requests of the only organisation begin at once", () => {
+test("sixteen requests of the only organisation begin in a turn, also of those that wait", async () => {
   const pacer = createRequestPacer(createTenantActivity());
-  expect(Array.from({ length: 100 }, () => pacer.wait("alone"))).toEqual(Array(100).fill(undefined));
+  const waiting = Array.from({ length: 40 }, () => pacer.wait("alone"));
+  expect(waiting.map((each) => each === undefined)).toEqual([...Array(16).fill(true), ...Array(24).fill(false)]);
+  let begun = 0;
+  for (const each of waiting) {
+    void each?.then(() => {
+      begun += 1;
+    });
+  }
+  const counts: number[] = [];
+  while (begun < 24) {
+    await setImmediate();
+    counts.push(begun);
+  }
+  expect(counts[0]).toBeLessThanOrEqual(16);
+  await setImmediate();
+  expect(pacer.wait("alone")).toBeUndefined();
 });
 
 test("while organisations share the process, four requests of each begin in a turn, in the order in which they came", async () => {
