@@ -1,13 +1,16 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Batch, BatchOptions, BatchOutcome, Task } from "./batch-writer.ts";
+import { deferCheckpoints } from "./write-ahead-log.ts";
 
 /**
  * The worker thread of `batch-writer.ts`. It has its own connection, so that it can wait without delaying requests.
  */
 const { path, busyTimeoutMs } = workerData as BatchOptions;
 const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
-db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+// Like other writes that are not confirmed, batches do not wait for the disk: writers of this process would too.
+db.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+deferCheckpoints(db);
 
 parentPort?.on("message", (task: Task | "close") => {
   if (task === "close") {

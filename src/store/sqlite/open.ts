@@ -24,7 +24,7 @@ export interface SqliteSettings {
 /** Batches of at least this size use the thread. Smaller ones block requests only briefly. */
 const manyRows = 250;
 /** Limits how long other writers wait. */
-const rowsPerCommit = 1_000;
+const rowsPerCommit = 250;
 
 /**
  * A disk with less free space counts as full. The largest request is 1 MiB. It is stored twice, in a record and with
