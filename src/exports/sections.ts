@@ -1,7 +1,7 @@
 import { limits } from "../contract/access/limits.ts";
 import type { Person } from "../contract/persons.ts";
 import type { SubmissionState } from "../contract/submissions.ts";
-import { yieldToOthers } from "../lib/node/event-loop.ts";
+import { waitForOthers } from "../lib/node/event-loop.ts";
 import type { Reader, Where } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import type { SectionName, SectionRow } from "./document.ts";
@@ -176,7 +176,7 @@ export class Sections {
   }
 
   async #pause(): Promise<void> {
-    await yieldToOthers();
+    await waitForOthers();
     this.#scope.signal.throwIfAborted();
   }
 }

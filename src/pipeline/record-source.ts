@@ -12,7 +12,7 @@ import {
   type WorkflowName,
   workflows,
 } from "../contract/index.ts";
-import { yieldToOthers } from "../lib/node/event-loop.ts";
+import { waitForOthers } from "../lib/node/event-loop.ts";
 import type { AuditNarrowing } from "../store/port.ts";
 import type { Candidates, TextSearch } from "../store/search/candidates.ts";
 import { requireScopes } from "./steps/authorize.ts";
@@ -167,7 +167,7 @@ class Source implements RecordSource {
       yield pickFields(value, fields) as unknown as readonly Pick<ListedRow<Name>, Field>[];
       await this.#call.progress?.(this.#rowsRead, `${this.#rowsRead} records read`);
       // Batches of a local database come without a pause in which other callers could be answered.
-      await yieldToOthers();
+      await waitForOthers();
     }
   }
 

@@ -6,7 +6,7 @@ import {
   runAtEndOfTurn,
   runStep,
   waitForEndOfInput,
-  yieldToOthers,
+  waitForOthers,
 } from "../../src/lib/node/event-loop.ts";
 
 function block(forMs: number): void {
@@ -17,7 +17,7 @@ function block(forMs: number): void {
 /** Long work: notes each of its steps, every one of which fills a turn. */
 async function work(name: string, steps: number, order: string[]): Promise<void> {
   for (let step = 1; step <= steps; step += 1) {
-    await yieldToOthers();
+    await waitForOthers();
     order.push(`${name}${step}`);
     block(maxTurnMs);
   }

@@ -46,7 +46,7 @@ export function runStep(step: Step): void {
 }
 
 /** Lets others run before long work continues: resolves when the next step of the work has its turn. */
-export function yieldToOthers(): Promise<void> {
+export function waitForOthers(): Promise<void> {
   return new Promise((resolve) =>
     runStep(() => {
       resolve();

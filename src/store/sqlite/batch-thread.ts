@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Batch, BatchOptions, BatchOutcome, Task } from "./batch-writer.ts";
-import { deferCheckpoints } from "./write-ahead-log.ts";
+import { limitCheckpoints } from "./write-ahead-log.ts";
 
 /**
  * The worker thread of `batch-writer.ts`. It has its own connection, so that it can wait without delaying requests.
@@ -10,7 +10,7 @@ const { path, busyTimeoutMs } = workerData as BatchOptions;
 const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
 // Like other writes that are not confirmed, batches do not wait for the disk: writers of this process would too.
 db.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
-deferCheckpoints(db);
+limitCheckpoints(db);
 
 parentPort?.on("message", (task: Task | "close") => {
   if (task === "close") {

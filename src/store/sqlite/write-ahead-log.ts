@@ -33,7 +33,7 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
   db.exec("SELECT 1 FROM sqlite_master LIMIT 1");
   // The name as SQLite has resolved it: a path may be a symbolic link.
   const file = await open(`${db.location()}-wal`, "r+");
-  const countPages = deferCheckpoints(db);
+  const countPages = limitCheckpoints(db);
   let hasFailed = false;
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -84,7 +84,7 @@ export async function openWriteAheadLog(db: DatabaseSync): Promise<WriteAheadLog
  * Leaves it to the program to move commits to the database, up to `maxPages`. Returns a function that counts the pages
  * of the log. Before SQLite 3.51, which does not report them, it returns undefined and SQLite moves commits as before.
  */
-export function deferCheckpoints(db: DatabaseSync): (() => number) | undefined {
+export function limitCheckpoints(db: DatabaseSync): (() => number) | undefined {
   const countPages = createPageCounter(db);
   if (countPages) db.exec(`PRAGMA wal_autocheckpoint = ${maxPages}`);
   return countPages;
