@@ -1,7 +1,7 @@
 /**
- * The order of work in a turn of the event loop, after its input has been read: what waits for the end of the input,
- * answers that are ready, and then long work in small steps, as much as fits into a short turn. The steps of all long
- * work share one turn, because each that a turn contains delays everything that arrives meanwhile.
+ * The order of work in a turn of the event loop after its input has been read: first what waits for the end of the
+ * input, then answers that are ready, then long work in small steps, as many as fit into a short turn. The steps of all
+ * long work share one turn, because each of them delays every request that arrives during the turn.
  */
 
 /**
