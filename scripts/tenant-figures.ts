@@ -40,7 +40,7 @@ const quiet = engines.map((engine) => `| ${engine} | ${kinds.map((kind) => rende
 
 function renderApart(): string {
   return `
-If a balancer sends each organisation to a process of its own, they share only the machine and the database: ${countMet(apart)} are within ${wantedRatio} ×.
+If a balancer sends each organisation to a process of its own, they share only the machine and the database: ${countMet(apart)} are within ${wantedRatio} ×. On SQLite, a change still waits for those of the other process ([above](#when-to-leave-sqlite)).
 
 ${renderTable(apart)}
 `;
@@ -57,5 +57,5 @@ Beside the other organisation, and how many times the quiet 99th percentile that
 
 ${renderTable(shared)}
 
-Where it is missed, the call waits for the process: a call passes through several turns of the event loop, and in each of them calls of the other organisation run. While so many calls are in progress, collections of garbage take 5 to 15 ms each. With bulk changes on SQLite, a change waits in addition until one of the other organisation is committed.
+Where it is missed, the call waits for the process: it arrives in a turn of the event loop that may contain one long step of the other organisation, and with PostgreSQL the answers to two of its calls. While so many calls are in progress, collections of garbage take 5 to 15 ms each. With bulk changes on SQLite, a change waits in addition until one of the other organisation is committed.
 ${apart.length > 0 ? renderApart() : ""}`;
