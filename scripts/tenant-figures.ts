@@ -18,8 +18,8 @@ function renderCell(row: readonly Figure[], kind: string): string {
     : "";
 }
 
-function renderQuiet(engine: string, kind: string): string {
-  const own = figures.filter((each) => each.engine === engine && each.kind === kind);
+function renderQuiet(those: readonly Figure[], engine: string, kind: string): string {
+  const own = those.filter((each) => each.engine === engine && each.kind === kind);
   const format = (times: readonly number[]) => quantile(times, 0.5).toFixed(1);
   return `${format(own.map((each) => each.quietP50Ms))} / ${format(own.map((each) => each.quietP99Ms))} ms`;
 }
@@ -36,22 +36,31 @@ function renderTable(those: readonly Figure[]): string {
 ${loaded.join("\n")}`;
 }
 
-const quiet = engines.map((engine) => `| ${engine} | ${kinds.map((kind) => renderQuiet(engine, kind)).join(" | ")} |`);
+function renderQuietTable(those: readonly Figure[]): string {
+  const rows = engines.map(
+    (engine) => `| ${engine} | ${kinds.map((kind) => renderQuiet(those, engine, kind)).join(" | ")} |`,
+  );
+  return `| database | ${kinds.join(" | ")} |
+| --- |${" --- |".repeat(kinds.length)}
+${rows.join("\n")}`;
+}
 
 function renderApart(): string {
   return `
 If a balancer sends each organisation to a process of its own, they share only the machine and the database: ${countMet(apart)} are within ${wantedRatio} ×. On SQLite, a change still waits for those of the other process ([above](#when-to-leave-sqlite)).
 
 ${renderTable(apart)}
+
+The quiet times of these were longer, most likely because the exports that the load before had asked for were still being made. That makes the ratios smaller than on an idle machine, on PostgreSQL above all:
+
+${renderQuietTable(apart)}
 `;
 }
 
 /** Renders how long the calls of one organisation take beside another one that calls without pause. */
 export const tenantFigures = `\`node bench/tenants.ts\` measures this: one organisation sends reads, lists, workflows, changes, bulk changes (500 assignments each) and exports over 128 connections and 32 tokens, with the rate limit raised to a million. Another makes a call every 10 ms. Measured on ${measuredAt} on ${machine}, which the clients and the database share with the service, in ${rounds} rounds of ${seconds} seconds. Quiet times, as median and 99th percentile:
 
-| database | ${kinds.join(" | ")} |
-| --- |${" --- |".repeat(kinds.length)}
-${quiet.join("\n")}
+${renderQuietTable(shared)}
 
 Beside the other organisation, and how many times the quiet 99th percentile that is. At most ${wantedRatio} × is wanted: ${countMet(shared)} are within it.
 
