@@ -14,8 +14,8 @@ type Work = () => void;
 /** Resolves when the work waits for something else than promises that are resolved. */
 type Step = () => Promise<void>;
 
-let callers: Work[] = [];
-let answers: Work[] = [];
+const callers: Work[] = [];
+const answers: Work[] = [];
 /** Limited by the calls and background tasks in progress, each of which has one at most. */
 const steps: Step[] = [];
 let isTurnPlanned = false;
@@ -34,9 +34,7 @@ export function runAtEndOfTurn(work: Work): void {
 
 /** Runs what waits for the end of this turn. Called before other work begins there, so that answers do not wait for it. */
 export function finishTurn(): void {
-  const works = answers;
-  answers = [];
-  for (const work of works) work();
+  for (const work of answers.splice(0)) work();
 }
 
 /** Runs a step of long work when it is its turn, after those that wait already. The step must not throw. */
@@ -70,9 +68,7 @@ function planTurn(): void {
 }
 
 function resumeCallers(): void {
-  const resumed = callers;
-  callers = [];
-  for (const resume of resumed) resume();
+  for (const resume of callers.splice(0)) resume();
 }
 
 async function takeSteps(): Promise<void> {

@@ -178,6 +178,7 @@ export class SqliteConnection implements DatabaseConnection {
 
   async #yieldTurn(): Promise<void> {
     const transaction = this.#transactions;
+    // Not behind other long work, as all other changes wait for this transaction.
     await yieldToEvents();
     this.#startTurn();
     // A statement whose transaction has ended must not run on its own.
