@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { failuresToOpen } from "../../src/upstream/remote/circuit-breaker.ts";
 import { send } from "../support/clients/raw-http.ts";
+import { edit } from "../support/data/edit.ts";
 import { temporaryDirectory } from "../support/processes/directory.ts";
 import { openRemote } from "../support/servers/remote-server.ts";
 import { openTestServer, type TestClock } from "../support/servers/test-server.ts";
@@ -89,11 +89,12 @@ describe("/readyz", () => {
     const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
     onTestFinished(close);
     server.app.startWorkers();
-    const migrations = new DatabaseSync(database);
-    onTestFinished(() => migrations.close());
-    migrations.exec("insert into migrations (name, \"appliedAt\") values ('999_later', '2030-01-01T00:00:00.000Z')");
+    await edit(
+      database,
+      "insert into migrations (name, \"appliedAt\") values ('999_later', '2030-01-01T00:00:00.000Z')",
+    );
     expect((await ask(server.origin)).status).toBe(200);
-    migrations.exec("delete from migrations where name like '001%'");
+    await edit(database, "delete from migrations where name like '001%'");
     later(server.clock);
     const { status, body } = await ask(server.origin);
     expect([status, body.checks.database]).toEqual([503, "failed"]);
