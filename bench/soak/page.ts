@@ -71,7 +71,7 @@ Errors that clients got: ${errorText.join(", ") || "none"}.
 
 ## Where the time goes
 
-The process works for a little less than half of the time. A call waits for those before it, and for a processor: the clients, the processes over stdio and the browser share the machine with the service. The longest pauses of the process itself are collections of garbage, about 10 ms in each second. Commits wait for the disk on another thread. Workflows read all records of a programme, so they take longer as the clients add submissions.
+A call waits for those before it, and for a processor: the clients, the processes over stdio and the browser share the machine with the service, and all clients over HTTP share one process. Workflows read all records of a programme, so they take longer as the clients add submissions. An organisation has places for two that scan at once, and further ones wait. Where workflows over HTTP take seconds, they most likely wait for these places, and descriptors grow with the calls that wait; the processor time of the service, which would show it, is not measured here. Over stdio, each client has a process, and its workflows do not wait for those of others. Collections of garbage pause the process. Commits wait for the disk on another thread.
 
 ## Over time
 
