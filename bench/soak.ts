@@ -197,10 +197,10 @@ async function observe({ sample }: SoakServer): Promise<void> {
     await delay(sampleEverySeconds * 1_000, undefined, { signal: interrupted.signal }).catch(() => undefined);
     const taken = await sample(getSeconds());
     samples.push(taken);
-    const { rssMiB, heapMiB, eventLoopLagMs, queued, descriptors } = taken;
+    const { rssMiB, heapMiB, mainThreadPercent, waitedPercent, eventLoopLagMs, queued, descriptors } = taken;
     const errors = Object.entries(countErrors(reports)).map(([code, count]) => `${code} ${count}`);
     console.log(
-      `${(taken.atSeconds / 60).toFixed(1)} min: ${reports.length} calls, RSS ${rssMiB.toFixed(0)} MiB, heap ${heapMiB.toFixed(0)} MiB, lag ${eventLoopLagMs.toFixed(0)} ms, ${descriptors} descriptors, ${queued} due; ${errors.join(", ")}`,
+      `${(taken.atSeconds / 60).toFixed(1)} min: ${reports.length} calls, RSS ${rssMiB.toFixed(0)} MiB, heap ${heapMiB.toFixed(0)} MiB, runs ${mainThreadPercent.toFixed(0)} % and waits ${waitedPercent.toFixed(0)} % of the time, lag ${eventLoopLagMs.toFixed(0)} ms, ${descriptors} descriptors, ${queued} due; ${errors.join(", ")}`,
     );
   }
 }

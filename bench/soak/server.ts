@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { freePort } from "../../test/support/processes/free-port.ts";
-import { readMemoryMiB } from "../process-usage.ts";
+import { readCpuMs, readMainThreadMs, readMemoryMiB, readStolenMs } from "../process-usage.ts";
 
 /** The measurements of the service at one time. */
 export interface Sample {
@@ -11,6 +11,14 @@ export interface Sample {
   readonly rssMiB: number;
   /** Used after the last full collection of garbage. */
   readonly heapMiB: number;
+  /** Processor time of the process since the last sample, as a share of one processor in percent. */
+  readonly cpuPercent: number;
+  /** The share of the time in which its first thread ran, on which JavaScript runs. */
+  readonly mainThreadPercent: number;
+  /** The share of the time in which that thread waited for a processor. */
+  readonly waitedPercent: number;
+  /** The share of the processors that the host of the machine gave to others. */
+  readonly stolenPercent: number;
   readonly descriptors: number;
   readonly databaseMiB: number;
   /** The 99th percentile since the last sample. */
@@ -40,6 +48,10 @@ export async function startServer(program: string, env: Readonly<Record<string, 
   child.once("exit", () => started.reject(new Error("The service has not started")));
   let origin: string | undefined;
   let heapMiB = 0;
+  const readCpuPercent = createShareReader(() => readCpuMs(child.pid));
+  const readMainThreadPercent = createShareReader(() => readMainThreadMs(child.pid).run);
+  const readWaitedPercent = createShareReader(() => readMainThreadMs(child.pid).waited);
+  const readStolenPercent = createShareReader(readStolenMs);
   const readCollectedHeap = createHeapReader();
   createInterface({ input: child.stdout }).on("line", (line) => {
     heapMiB = readCollectedHeap(line) ?? heapMiB;
@@ -49,8 +61,15 @@ export async function startServer(program: string, env: Readonly<Record<string, 
   });
   return {
     ...(await started.promise),
-    sample: (atSeconds) =>
-      takeSample({ pid: child.pid, metrics, database: env["PROGRAMME_DATABASE"] ?? "" }, heapMiB, atSeconds),
+    sample: async (atSeconds) => ({
+      atSeconds,
+      heapMiB,
+      cpuPercent: readCpuPercent(),
+      mainThreadPercent: readMainThreadPercent(),
+      waitedPercent: readWaitedPercent(),
+      stolenPercent: readStolenPercent(),
+      ...(await readSample({ pid: child.pid, metrics, database: env["PROGRAMME_DATABASE"] ?? "" })),
+    }),
     async stop() {
       child.kill();
       if (child.exitCode === null) await once(child, "close");
@@ -73,6 +92,16 @@ function createHeapReader(): (line: string) => number | undefined {
   };
 }
 
+/** Creates a reader of the share of the time since its last call that went by on a counter of milliseconds, in percent. */
+function createShareReader(readMs: () => number): () => number {
+  let last = { atMs: performance.now(), countMs: readMs() };
+  return () => {
+    const { atMs, countMs } = last;
+    last = { atMs: performance.now(), countMs: readMs() };
+    return ((last.countMs - countMs) / (last.atMs - atMs)) * 100;
+  };
+}
+
 interface Sampled {
   readonly pid: number | undefined;
   /** Address of the metrics. */
@@ -80,12 +109,10 @@ interface Sampled {
   readonly database: string;
 }
 
-async function takeSample({ pid, metrics, database }: Sampled, heapMiB: number, atSeconds: number): Promise<Sample> {
+async function readSample({ pid, metrics, database }: Sampled) {
   const text = await (await fetch(`http://${metrics}/metrics`)).text();
   return {
-    atSeconds,
     rssMiB: readMemoryMiB(pid),
-    heapMiB,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     databaseMiB:
       (statSync(database).size + (statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0)) / 2 ** 20,

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import type { Scope } from "../contract/access/scopes.ts";
 import type { PageOf } from "../contract/definition/operation.ts";
 import type { Gaps } from "../contract/definition/workflow.ts";
@@ -7,11 +6,11 @@ import {
   type EffectOf,
   type Input,
   type OperationName,
-  operations,
   type Result,
   type WorkflowName,
   workflows,
 } from "../contract/index.ts";
+import type { SubmissionState } from "../contract/submissions.ts";
 import { waitForOthers } from "../lib/node/event-loop.ts";
 import type { AuditNarrowing } from "../store/port.ts";
 import type { Candidates, TextSearch } from "../store/search/candidates.ts";
@@ -42,8 +41,8 @@ export interface RecordSource {
   readonly now: string;
   /**
    * Reads every row of a list that matches a filter, in the list's order, in batches with only these fields.
-   * @param narrowing - candidates to read and no others, or conditions on audit entries, which save reading those that
-   *   do not match; a remote service returns them all the same
+   * @param narrowing - names the rows that are wanted, which saves reading the others; rows named by their ids come last.
+   *   A remote service returns all the same
    * @throws Problem `insufficient_scope`, `not_found`; `unavailable` once the caller has gone
    */
   list<Name extends ListName, Field extends keyof ListedRow<Name> & string>(
@@ -81,12 +80,24 @@ export type WorkflowRunners = { readonly [Name in WorkflowName]: WorkflowRunner<
 /** Lists whose rows are indexed by their words. */
 export type SearchedList = "list_submissions" | "list_persons" | "list_reviewers";
 export type RecordSearch = Omit<TextSearch, "includesPersonalAnswers">;
+/** The rows with some ids. */
+export interface RowNarrowing {
+  readonly ids: Iterable<string>;
+  /** True if there are more such rows than ids. */
+  readonly hasMore?: boolean;
+}
+/** Of submissions, also those in some states. */
+export interface SubmissionNarrowing extends RowNarrowing {
+  readonly states?: readonly SubmissionState[];
+}
 type NarrowingOf<Name> = Name extends "list_audit_entries"
   ? AuditNarrowing
-  : Name extends SearchedList
-    ? Candidates
-    : never;
-export type Narrowing = AuditNarrowing | Candidates;
+  : Name extends "list_submissions"
+    ? SubmissionNarrowing
+    : Name extends SearchedList
+      ? RowNarrowing
+      : never;
+export type Narrowing = AuditNarrowing | SubmissionNarrowing;
 type FindCandidates = (name: SearchedList, search: RecordSearch) => Promise<Candidates | undefined>;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -221,10 +232,4 @@ function pickFields(rows: readonly Row[], fields: readonly string[]): Row[] {
     for (const field of fields) picked[field] = row[field];
     return picked;
   });
-}
-
-/** Returns the schema of a list's rows with only some fields. */
-export function pickRowSchema(name: ListName, fields: readonly string[]): z.ZodObject {
-  const { shape } = (operations[name].data as unknown as z.ZodArray<z.ZodObject>).element;
-  return z.object(Object.fromEntries(fields.map((field) => [field, shape[field] as z.ZodType])));
 }

@@ -38,12 +38,20 @@ export function createSource<T extends TableName>(table: T): Source<Row<T>> {
   return sources[table] as unknown as Source<Row<T>>;
 }
 
+const partialSources = new LRUCache<string, Source<unknown>>({ max: 200 });
+
 /** Returns a source that reads only these columns of a table, and those that identify a row. Other names are ignored. */
-export function createPartialSource<T extends TableName>(table: T, columns: readonly string[]): Source<Row<T>> {
+export function getPartialSource<T extends TableName>(table: T, columns: readonly string[]): Source<Row<T>> {
+  const name = `${table} ${columns.join(" ")}`;
+  const known = partialSources.get(name);
+  if (known) return known as Source<Row<T>>;
   const source = createSource(table);
   const shape = Object.entries((tables[table] as Table).record.shape);
-  const read = shape.filter(([name]) => columns.includes(name) || source.key.includes(name));
-  return { ...source, codec: createCodec(z.object(Object.fromEntries(read))) as unknown as Codec<Row<T>> };
+  const read = shape.filter(([column]) => columns.includes(column) || source.key.includes(column));
+  const codec = createCodec(z.object(Object.fromEntries(read))) as unknown as Codec<Row<T>>;
+  const partial = { ...source, codec };
+  partialSources.set(name, partial as Source<unknown>);
+  return partial;
 }
 
 export const auditSource: Source<AuditEntry> = {

@@ -1,12 +1,15 @@
 import type { Program, Round, Track } from "../contract/programs.ts";
 import { type OpenWork, WorkKind } from "../contract/workflows/open-work.ts";
-import { findDateConflicts, findSubmissionWork } from "../domain/workflows/open-work.ts";
+import { findDateConflicts, findSubmissionWork, waitingStates } from "../domain/workflows/open-work.ts";
 import { createRanking, type Ranking } from "../domain/workflows/ranking.ts";
 import type { RecordSource, WorkflowRunner } from "../upstream/port.ts";
 import { compareText, getOrAdd, loadRows } from "./collections.ts";
 import { loadReviewerNames } from "./reviewer-names.ts";
 
 type WorkRow = OpenWork["work"][number]["rows"][number];
+
+/** Work of which the states of submissions tell. */
+const submissionKinds = ["unscreened", "not_in_round", "unassigned", "feedback_not_released"] as const;
 
 /** The tools that do each kind of work. */
 const tools: Readonly<Record<WorkKind, readonly string[]>> = {
@@ -181,7 +184,9 @@ async function collectSubmissions(
   const requiredReviews = assignmentRules.reviewsPerSubmission;
   const shown = ["submissionId", "title", "state", "currentRoundId", "trackId", "version"] as const;
   const fields = [...shown, "submittedAt", "decidedAt"] as const;
-  for await (const submissions of source.list("list_submissions", { programId }, fields)) {
+  const isStateWanted = submissionKinds.some((kind) => lists.has(kind));
+  const narrowing = { ids: listed, states: isStateWanted ? waitingStates : [] };
+  for await (const submissions of source.list("list_submissions", { programId }, fields, narrowing)) {
     for (const submission of submissions) {
       const { submissionId, title, trackId, currentRoundId, version } = submission;
       if (title !== null && listed.has(submissionId)) titles.set(submissionId, title);

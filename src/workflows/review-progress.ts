@@ -134,7 +134,9 @@ async function rankSubmissions(
   rank: (row: SubmissionRow) => void,
 ): Promise<void> {
   const fields = ["submissionId", "title", "state", "currentRoundId"] as const;
-  for await (const submissions of source.list("list_submissions", { programId, trackId }, fields)) {
+  const ids = [...bySubmission.values()].flatMap((workloads) => [...workloads.keys()]);
+  const narrowing = { ids, states: ["IN_REVIEW"] } as const;
+  for await (const submissions of source.list("list_submissions", { programId, trackId }, fields, narrowing)) {
     for (const submission of submissions) {
       const { submissionId, state, currentRoundId } = submission;
       for (const roundId of roundRows.keys()) {

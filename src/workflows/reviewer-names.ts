@@ -10,11 +10,8 @@ export async function loadReviewerNames(
   const names = new Map<string, string>();
   if (reviewerIds.size === 0) return names;
   await source.ifPermitted("names of reviewers", async () => {
-    for await (const reviewers of source.list("list_reviewers", { programId }, [
-      "reviewerId",
-      "firstName",
-      "lastName",
-    ])) {
+    const fields = ["reviewerId", "firstName", "lastName"] as const;
+    for await (const reviewers of source.list("list_reviewers", { programId }, fields, { ids: reviewerIds })) {
       for (const reviewer of reviewers) {
         const name = formatReviewerName(reviewer);
         if (reviewerIds.has(reviewer.reviewerId) && name !== null) names.set(reviewer.reviewerId, name);

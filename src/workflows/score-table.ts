@@ -128,7 +128,8 @@ async function loadTitles(
 ) {
   const titles = new Map<string, Pick<RoundTable["submissions"][number], "title" | "state">>();
   await source.ifPermitted("titles and states of submissions", async () => {
-    for await (const batch of source.list("list_submissions", filter, ["submissionId", "title", "state"])) {
+    const fields = ["submissionId", "title", "state"] as const;
+    for await (const batch of source.list("list_submissions", filter, fields, { ids: submissionIds })) {
       for (const { submissionId, title, state } of batch) {
         if (submissionIds.has(submissionId)) titles.set(submissionId, { title, state });
       }

@@ -68,26 +68,32 @@ interface ReviewState {
   readonly hasFeedback: boolean | undefined;
 }
 
+type FindWork = (submission: ReviewedSubmission, review: ReviewState) => SubmissionWork | undefined;
+
+const findMissingFeedback: FindWork = ({ decidedAt }, { hasFeedback }) =>
+  hasFeedback === false
+    ? { kind: "feedback_not_released", since: decidedAt, detail: "no feedback is known" }
+    : undefined;
+
+const workOfStates: Partial<Record<Submission["state"], FindWork>> = {
+  SUBMITTED: ({ submittedAt }, { screeningRequired }) => ({
+    kind: screeningRequired ? "unscreened" : "not_in_round",
+    since: submittedAt,
+  }),
+  ELIGIBLE: ({ submittedAt }) => ({ kind: "not_in_round", since: submittedAt }),
+  IN_REVIEW: ({ submittedAt }, { reviewers, requiredReviews }) =>
+    reviewers === undefined || reviewers >= requiredReviews
+      ? undefined
+      : { kind: "unassigned", since: submittedAt, detail: `${reviewers} of ${requiredReviews} reviewers` },
+  ELIMINATED: findMissingFeedback,
+  FINALIST: findMissingFeedback,
+  WINNER: findMissingFeedback,
+};
+
+/** The states in which a submission may wait for something that staff does. */
+export const waitingStates = Object.keys(workOfStates) as Submission["state"][];
+
 /** Finds what a submission waits for that staff does. */
 export function findSubmissionWork(submission: ReviewedSubmission, review: ReviewState): SubmissionWork | undefined {
-  const { submittedAt, decidedAt } = submission;
-  switch (submission.state) {
-    case "SUBMITTED":
-      return { kind: review.screeningRequired ? "unscreened" : "not_in_round", since: submittedAt };
-    case "ELIGIBLE":
-      return { kind: "not_in_round", since: submittedAt };
-    case "IN_REVIEW": {
-      const { reviewers, requiredReviews } = review;
-      if (reviewers === undefined || reviewers >= requiredReviews) return undefined;
-      return { kind: "unassigned", since: submittedAt, detail: `${reviewers} of ${requiredReviews} reviewers` };
-    }
-    case "ELIMINATED":
-    case "FINALIST":
-    case "WINNER":
-      return review.hasFeedback === false
-        ? { kind: "feedback_not_released", since: decidedAt, detail: "no feedback is known" }
-        : undefined;
-    default:
-      return undefined;
-  }
+  return workOfStates[submission.state]?.(submission, review);
 }

@@ -5,10 +5,10 @@ import type { LoggedEvent } from "../../contract/event-log.ts";
 import {
   auditSource,
   changeSource,
-  createPartialSource,
   createSource,
   type Db,
   eventSource,
+  getPartialSource,
   type PreparedStatement,
   type Source,
   type Statements,
@@ -52,17 +52,13 @@ export class SqlReader implements Reader {
   readonly businessId: string;
   protected readonly db: Db;
   protected readonly shared: ReaderDeps;
-  /** The columns of a page's rows; all if undefined. */
-  readonly #columns: readonly string[] | undefined;
-  /** The ids of the rows that a page may hold; all if undefined. */
-  readonly #ids: readonly string[] | undefined;
+  readonly #scope: PageScope;
 
-  constructor(db: Db, shared: ReaderDeps, businessId: string, { columns, ids }: PageScope = {}) {
+  constructor(db: Db, shared: ReaderDeps, businessId: string, scope: PageScope = {}) {
     this.db = db;
     this.shared = shared;
     this.businessId = businessId;
-    this.#columns = columns;
-    this.#ids = ids;
+    this.#scope = scope;
   }
 
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined> {
@@ -86,7 +82,7 @@ export class SqlReader implements Reader {
     { limit, orderBy, descending = false }: FindOptions<T>,
     columns?: readonly string[],
   ): Promise<Row<T>[]> {
-    const source = columns ? createPartialSource(table, columns) : createSource(table);
+    const source = columns ? getPartialSource(table, columns) : createSource(table);
     return this.#rows(source, query, { column: orderBy ?? "createdAt", descending }, limit);
   }
 
@@ -103,7 +99,7 @@ export class SqlReader implements Reader {
   ): AsyncGenerator<Row<T>, void, undefined> {
     // Every list's index has this order.
     const sort = { column: "createdAt", descending: false };
-    const source = columns ? createPartialSource(table, [...columns, sort.column]) : createSource(table);
+    const source = columns ? getPartialSource(table, [...columns, sort.column]) : createSource(table);
     let after: Position | undefined;
     do {
       const rows = await this.#rows(source, query, sort, scanStep, after);
@@ -121,8 +117,10 @@ export class SqlReader implements Reader {
     wanted?: (row: Row<T>) => boolean,
   ): Promise<PageOf<Row<T>>> {
     const sort = listOrders[order];
-    const source = this.#columns ? createPartialSource(table, [...this.#columns, sort.column]) : createSource(table);
-    return this.#page(source, this.#ids ? { ...query, ids: this.#ids } : query, sort, page, wanted);
+    const { columns, ids, where } = this.#scope;
+    const source = columns ? getPartialSource(table, [...columns, sort.column]) : createSource(table);
+    const narrowed = ids || where ? { ...query, ids, where: { ...query.where, ...where } } : query;
+    return this.#page(source, narrowed, sort, page, wanted);
   }
 
   findCandidates(table: SearchedTable, search: TextSearch, limit: number): Promise<Candidates | undefined> {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import { createPartialSource, createSource, type Db } from "../database.ts";
+import { createSource, type Db, getPartialSource } from "../database.ts";
 import { type Engine, forUpdate, getAdapter } from "../engine.ts";
 import { type Sort, selectStep } from "../queries/query.ts";
 import { type Row, tables } from "../tables.ts";
@@ -29,7 +29,7 @@ export async function findSearchCandidates(
   limit: number,
 ): Promise<Candidates | undefined> {
   const { [table]: after } = await readPositions(db, businessId);
-  const source = createPartialSource(table, [byChange.column]);
+  const source = getPartialSource(table, [byChange.column]);
   const step = { sort: byChange, limit: maxUnindexedRows + 1, after };
   const changed = (await selectStep(db, source, businessId, {}, step).execute()) as Record<string, string>[];
   if (changed.length > maxUnindexedRows) return undefined;
