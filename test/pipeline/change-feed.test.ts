@@ -163,3 +163,31 @@ test("a watcher is told of the end of its token, and gets no change after it", a
     await close();
   }
 });
+
+test("others have their turns while many watchers are notified", async ({ server }) => {
+  const writeMs = 0.2;
+  let turns = 0;
+  const notifiedInTurn: number[] = [];
+  const countTurns = () => {
+    turns += 1;
+    next = setImmediate(countTurns);
+  };
+  let next = setImmediate(countTurns);
+  onTestFinished(() => clearImmediate(next));
+  const token = await server.token();
+  const watcher: Watcher = {
+    changed() {
+      notifiedInTurn.push(turns);
+      const startedMs = performance.now();
+      while (performance.now() - startedMs < writeMs);
+    },
+    rescoped: () => expect.unreachable(),
+    ended: () => expect.unreachable(),
+  };
+  const watches = [];
+  for (let count = 0; count < 50; count += 1) watches.push(await server.app.upstream.watch?.(token, watcher));
+  await append(server, server.clock.now().getTime(), "prg_after");
+  await waitFor(() => expect(notifiedInTurn).toHaveLength(50));
+  for (const watch of watches) watch?.stop();
+  expect(new Set(notifiedInTurn).size).toBeGreaterThan(10);
+});
