@@ -19,9 +19,10 @@ import { createApp } from "../src/app/app.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/access/scopes.ts";
 import { seedDemo } from "../src/demo/seed.ts";
+import { freePort } from "../test/support/processes/free-port.ts";
 import { describeMachine } from "./machine.ts";
-import type { Records } from "./soak/actions.ts";
-import type { CallReport, ClientPlan, ClientsMessage } from "./soak/clients.ts";
+import { bareKind, type Records } from "./soak/actions.ts";
+import type { CallReport, ClientPlan, ClientsMessage, ClientsStart } from "./soak/clients.ts";
 import { type OpenConsole, openConsole } from "./soak/console.ts";
 import { writePage } from "./soak/page.ts";
 import { checkCriteria, countErrors, type SoakResults, selectWarm, summarizeCalls } from "./soak/results.ts";
@@ -59,6 +60,7 @@ process.once("SIGTERM", () => interrupted.abort());
 const [otherLoad = 0] = loadavg();
 const reports: CallReport[] = [];
 const timedReports: CallReport[] = [];
+const bareReports: CallReport[] = [];
 const samples: Sample[] = [];
 let notifications = 0;
 let deliveries = 0;
@@ -67,12 +69,15 @@ const plans = await seed();
 const receivers = [startReceiver(0), startReceiver(0.05)];
 for (const receiver of receivers) await register(receiver);
 const server = await startServer(program, environment);
+const barePort = await freePort();
+const bareServer = fork(new URL("peers/floor-server.ts", import.meta.url), [String(barePort), '{"jsonrpc":"2.0"}']);
 let openedConsole: OpenConsole | undefined;
 try {
   await soak();
 } finally {
   await openedConsole?.close();
   await server.stop();
+  bareServer.kill();
   for (const receiver of receivers) receiver.close();
   rmSync(directory, { recursive: true, force: true });
 }
@@ -86,12 +91,13 @@ process.exit(results.criteria.every(({ isMet }) => isMet) ? 0 : 1);
 async function soak(): Promise<void> {
   // Those that are timed have a process of their own: a notification to 100 clients keeps a process with all of them busy.
   const isTimed = ({ via }: ClientPlan, index: number) => "program" in via || index % timedEvery === 0;
-  const timed = await startClients(plans.filter(isTimed), server, timedReports);
+  const timed = await startClients(plans.filter(isTimed), server, true);
   // The others and a person's browser run on other machines, and take no time from the service. Processes inherit this.
   setPriority(constants.priority.PRIORITY_LOW);
   const others = await startClients(
     plans.filter((plan, index) => !isTimed(plan, index)),
     server,
+    false,
   );
   if (options.browser) openedConsole = await openConsole(server.ownerLink);
   await observe(server);
@@ -166,24 +172,26 @@ async function register(receiver: ReturnType<typeof startReceiver>): Promise<voi
   }
 }
 
-/** @param timings - where to add the reports, beside the list of all */
 async function startClients(
   own: readonly ClientPlan[],
   { origin }: SoakServer,
-  timings?: CallReport[],
+  areTimed: boolean,
 ): Promise<ChildProcess> {
   const child = fork(new URL("soak/clients.ts", import.meta.url));
   const connected = Promise.withResolvers<void>();
   child.on("message", (message: ClientsMessage) => {
     if ("connected" in message) return connected.resolve();
     if ("ended" in message) return;
-    reports.push(...message.calls);
-    timings?.push(...message.calls);
+    const sent = message.calls.filter(({ kind }) => kind !== bareKind);
+    bareReports.push(...message.calls.filter(({ kind }) => kind === bareKind));
+    reports.push(...sent);
+    if (areTimed) timedReports.push(...sent);
     notifications += message.updates;
   });
   child.once("exit", (code) => connected.reject(new Error(`The clients ended with ${code}`)));
   const served = own.map((plan) => ("origin" in plan.via ? { ...plan, via: { origin } } : plan));
-  child.send({ plans: served });
+  const bareOrigin = areTimed ? `http://127.0.0.1:${barePort}` : undefined;
+  child.send({ plans: served, bareOrigin } satisfies ClientsStart);
   await connected.promise;
   console.log(`${own.length} clients are connected.`);
   return child;
@@ -230,6 +238,7 @@ function summarize(): SoakResults {
     clients: plans.length,
     sentCalls: reports.length,
     calls,
+    bare: summarizeCalls(selectWarm(bareReports, warmUpSeconds))[0],
     errors,
     notifications,
     deliveries,

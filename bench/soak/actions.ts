@@ -43,6 +43,9 @@ const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * ite
 const readSubmission = ({ submissionIds }: Records) =>
   ["get_submission", { submissionId: pick(submissionIds) }] as const;
 
+/** The kind of a call of a server that does nothing. */
+export const bareKind = "bare server";
+
 /** Codes that clients cause on purpose or by their own pace. */
 export const expectedErrors: ReadonlySet<string> = new Set([
   "not_found",

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { actions, type Records, type SoakClient } from "./actions.ts";
+import { actions, bareKind, type Records, type SoakClient } from "./actions.ts";
 
 /** The connection of a client. */
 export interface ClientPlan {
@@ -27,18 +27,25 @@ export interface CallReport {
   readonly error?: string;
 }
 
+export interface ClientsStart {
+  readonly plans: readonly ClientPlan[];
+  /** The address of a server that does nothing; without, it is not called. */
+  readonly bareOrigin?: string | undefined;
+}
+
 export type ClientsMessage =
   | { readonly connected: true }
   | { readonly ended: true }
   | { readonly calls: CallReport[]; readonly updates: number };
 
+const barePauseMs = 100;
 const pauseMs = 1_000;
 let calls: CallReport[] = [];
 let updates = 0;
 let isStopped = false;
 
 process.once("disconnect", () => process.exit());
-process.once("message", async ({ plans }: { plans: readonly ClientPlan[] }) => {
+process.once("message", async ({ plans, bareOrigin }: ClientsStart) => {
   process.on("message", () => {
     isStopped = true;
   });
@@ -47,7 +54,8 @@ process.once("message", async ({ plans }: { plans: readonly ClientPlan[] }) => {
   for (const plan of plans) clients.push({ plan, soak: await connect(plan) });
   process.send?.({ connected: true } satisfies ClientsMessage);
   const reporting = setInterval(sendReports, 1_000);
-  await Promise.all(clients.map(({ plan, soak }) => run(plan, soak)));
+  const baseline = bareOrigin === undefined ? undefined : callBareServer(bareOrigin);
+  await Promise.all([baseline, ...clients.map(({ plan, soak }) => run(plan, soak))]);
   await Promise.all(clients.map(({ soak }) => soak.client.close()));
   clearInterval(reporting);
   sendReports();
@@ -107,6 +115,18 @@ async function run({ via, asks }: ClientPlan, soak: SoakClient): Promise<void> {
     const door = "origin" in via ? "HTTP" : "stdio";
     calls.push({ kind, via: door, startedAtMs, ms, ...(error === undefined ? {} : { error }) });
     await delay(pauseMs * (0.5 + Math.random()));
+  }
+}
+
+/** Calls a server that does nothing, for what the machine and this process add to each call. */
+async function callBareServer(origin: string): Promise<void> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+  while (!isStopped) {
+    const startedMs = performance.now();
+    await (await fetch(origin, { method: "POST", body })).text();
+    const [startedAtMs, ms] = [performance.timeOrigin + startedMs, performance.now() - startedMs];
+    calls.push({ kind: bareKind, via: "HTTP", startedAtMs, ms });
+    await delay(barePauseMs * (0.5 + Math.random()));
   }
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { formatNumber, renderLineChart } from "../peers/chart.ts";
-import type { SoakResults } from "./results.ts";
+import { quantile } from "../scale/measure.ts";
+import type { CallFigures, SoakResults } from "./results.ts";
 import type { Sample } from "./server.ts";
 
 interface Chart {
@@ -12,6 +13,7 @@ interface Chart {
 const charts: readonly Chart[] = [
   { figure: "heapMiB", title: "Heap after collections of garbage", unit: "MiB" },
   { figure: "rssMiB", title: "Resident memory", unit: "MiB" },
+  { figure: "mainThreadPercent", title: "Time in which the service's JavaScript runs", unit: "%" },
   { figure: "eventLoopLagMs", title: "Delay of the event loop, 99th percentile", unit: "ms" },
   { figure: "descriptors", title: "Open descriptors", unit: "" },
   { figure: "queued", title: "Due work of the queues", unit: "" },
@@ -34,8 +36,32 @@ export function writePage(results: SoakResults): void {
 const toTable = (rows: readonly (readonly (string | number)[])[]) =>
   rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
+/** Describes how busy the service and the machine were at the beginning and at the end. */
+function describeLoad(samples: readonly Sample[]): string {
+  // The last sample is taken when the clients have gone.
+  const running = samples.slice(0, -1);
+  const quarter = Math.ceil(running.length / 4);
+  const describe = (own: readonly Sample[]) => {
+    const [busy, waited, stolen] = (["mainThreadPercent", "waitedPercent", "stolenPercent"] as const).map((figure) =>
+      quantile(
+        own.map((sample) => sample[figure]),
+        0.5,
+      ).toFixed(0),
+    );
+    return `ran ${busy} % of the time and waited ${waited} % for a processor, and the host of the machine gave ${stolen} % of its processors to others`;
+  };
+  return `In the first quarter of the run, the thread of the service that runs JavaScript ${describe(running.slice(0, quarter))}. In the last quarter, it ${describe(running.slice(-quarter))}. These are medians.`;
+}
+
+/** Describes what a call takes that needs next to nothing of its server. */
+function describeBare(bare: CallFigures | undefined): string {
+  if (!bare) return "";
+  const { calls, p50Ms, p99Ms, maxMs } = bare;
+  return `The process of the timed clients also called a server of Node that answers each request with a fixed text, ten times a second. Of these ${calls} calls, the p50 was ${formatNumber(p50Ms)} ms, the p99 ${formatNumber(p99Ms)} ms, which is ${(p99Ms / p50Ms).toFixed(1)} ×, and the longest took ${formatNumber(maxMs)} ms. So much of each time comes from the machine and the clients.`;
+}
+
 function renderPage(results: SoakResults): string {
-  const { measuredAt, node, machine, otherLoad, minutes, clients, sentCalls, calls, errors, criteria, samples } =
+  const { measuredAt, node, machine, otherLoad, minutes, clients, sentCalls, calls, bare, errors, criteria, samples } =
     results;
   const [first, last] = [samples[0], samples.at(-1)];
   const grownMiB = (last?.databaseMiB ?? 0) - (first?.databaseMiB ?? 0);
@@ -71,7 +97,11 @@ Errors that clients got: ${errorText.join(", ") || "none"}.
 
 ## Where the time goes
 
-A call waits for those before it, and for a processor: the clients, the processes over stdio and the browser share the machine with the service, and all clients over HTTP share one process. Workflows read all records of a programme, so they take longer as the clients add submissions. An organisation has places for two that scan at once, and further ones wait. Where workflows over HTTP take seconds, they most likely wait for these places, and descriptors grow with the calls that wait; the processor time of the service, which would show it, is not measured here. Over stdio, each client has a process, and its workflows do not wait for those of others. Collections of garbage pause the process. Commits wait for the disk on another thread.
+${describeLoad(samples)}
+
+${describeBare(bare)}
+
+A call waits for those before it, and for a processor: the clients, the processes over stdio and the browser share the machine with the service, and all clients over HTTP share one process. An organisation has places for two workflows that scan at once, one while others call, and further ones wait. Over stdio, each client has a process, and its workflows do not wait for those of others. Collections of garbage pause the process. Commits wait for the disk on another thread.
 
 ## Over time
 

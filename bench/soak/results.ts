@@ -33,6 +33,8 @@ export interface SoakResults {
   readonly sentCalls: number;
   /** Those of the timed clients. */
   readonly calls: readonly CallFigures[];
+  /** Those of a server that does nothing, called by the process of the timed clients. */
+  readonly bare: CallFigures | undefined;
   /** Number of errors by code. */
   readonly errors: Readonly<Record<string, number>>;
   readonly notifications: number;

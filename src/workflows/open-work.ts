@@ -8,7 +8,7 @@ import { loadReviewerNames } from "./reviewer-names.ts";
 
 type WorkRow = OpenWork["work"][number]["rows"][number];
 
-/** Work of which the states of submissions tell. */
+/** Work that depends on the state of a submission. */
 const submissionKinds = ["unscreened", "not_in_round", "unassigned", "feedback_not_released"] as const;
 
 /** The tools that do each kind of work. */
