@@ -81,7 +81,8 @@ export function createRecordReader(deps: RunnerDeps, prepared: PreparedCall): Re
       return true;
     }
     const withId = narrowing.states ? [...new Set([...fields, "submissionId"])] : fields;
-    yield* readNarrowed((scope) => readRows(name, filter, withId, scope), narrowing, getBatchRows);
+    const read: ReadRows = (more, scope) => readRows(name, { ...filter, ...more }, withId, scope);
+    yield* readNarrowed(read, narrowing, getBatchRows);
     return narrowing.hasMore !== true;
   }
 
@@ -105,21 +106,28 @@ export function createRecordReader(deps: RunnerDeps, prepared: PreparedCall): Re
   return { scopes: getVisibleScopes(caller, call), list, get, findCandidates };
 }
 
-/** Reads the submissions in some states, and then the rows with some ids that were not among them. */
+/** Reads the rows that match further filters, and are of a scope. */
+type ReadRows = (filter: Row, scope: PageScope) => AsyncIterable<readonly Row[]>;
+
+/** Reads the submissions in some states, one after the other, and then the rows with some ids that were not among them. */
 async function* readNarrowed(
-  read: (scope: PageScope) => AsyncIterable<readonly Row[]>,
+  read: ReadRows,
   { ids, states = [] }: SubmissionNarrowing,
   getBatchRows: () => number,
 ): AsyncGenerator<readonly Row[]> {
-  const unread = new Set(ids);
-  if (states.length > 0) {
-    for await (const rows of read({ where: { state: states } })) {
-      for (const { submissionId } of rows) unread.delete(String(submissionId));
-      yield rows;
+  const seen = new Set<unknown>();
+  for (const state of states) {
+    for await (const rows of read({ state }, {})) {
+      // A submission may have moved on to a state that is read later.
+      const fresh = rows.filter(({ submissionId }) => !seen.has(submissionId));
+      for (const { submissionId } of fresh) seen.add(submissionId);
+      yield fresh;
     }
   }
   // In pieces, because each page of a longer list of ids would look all of them up.
-  for (const left = [...unread]; left.length > 0; ) yield* read({ ids: left.splice(0, getBatchRows()) });
+  for (const left = [...new Set(ids).difference(seen)]; left.length > 0; ) {
+    yield* read({}, { ids: left.splice(0, getBatchRows()) });
+  }
 }
 
 const pickedOperations = new LRUCache<string, Operation>({ max: 200 });

@@ -86,7 +86,10 @@ export interface RowNarrowing {
   /** True if there are more such rows than ids. */
   readonly hasMore?: boolean;
 }
-/** Of submissions, also those in some states. */
+/**
+ * Of submissions, also those in some states, which are read in this order. One that changes from a later state to an
+ * earlier one meanwhile may be missed.
+ */
 export interface SubmissionNarrowing extends RowNarrowing {
   readonly states?: readonly SubmissionState[];
 }

@@ -73,8 +73,6 @@ export interface PageScope {
   readonly columns?: readonly string[] | undefined;
   /** Ids of the rows to read; all without. */
   readonly ids?: readonly string[] | undefined;
-  /** Values of a column that the rows must have, besides the conditions of the query. */
-  readonly where?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
 export type Column<T extends TableName> = keyof Row<T> & string;

@@ -136,9 +136,6 @@ const lists: readonly List[] = [
     list("submissions", oldest, { where }),
     list("submissions", changed, { where: { ...where, updatedAt: { gte: "2026-01-01" } } }),
   ]),
-  ...[{ programId: "prg" }, { trackId: "trk" }].map((where) =>
-    list("submissions", newest, { where: { ...where, state: ["SUBMITTED", "IN_REVIEW", "WINNER"] } }),
-  ),
   list("submissions", newest, { where: { applicantId: "app" } }),
   list("supplements", oldest, { where: { submissionId: "sub" } }),
   list("files", oldest, { where: { submissionId: "sub" } }),
@@ -206,11 +203,8 @@ describe("every list uses an index in its order, from the start and from a curso
       if (plan[0] === "MERGE (UNION ALL)") {
         // Of several states: a search for each in its order; what they give, a page of each, is merged.
         const searches = plan.filter((detail) => detail.startsWith("SEARCH"));
-        const [[column, values] = []] = Object.entries(query.where ?? {}).filter(([, value]) => Array.isArray(value));
-        expect(searches).toHaveLength((values as string[]).length);
-        for (const search of searches) {
-          expect(search).toMatch(new RegExp(`businessId=\\? AND (\\w+=\\? AND )?${column}=\\?`));
-        }
+        expect(searches).toHaveLength((query.where as { status: string[] }).status.length);
+        for (const search of searches) expect(search).toMatch(/businessId=\? AND (\w+=\? AND )?status=\?/);
         expect(plan.join("\n")).not.toMatch(/SEARCH .*\n.*TEMP B-TREE|SCAN (?!t\b)/);
         continue;
       }

@@ -90,7 +90,7 @@ const workOfStates: Partial<Record<Submission["state"], FindWork>> = {
   WINNER: findMissingFeedback,
 };
 
-/** The states in which a submission may wait for something that staff does. */
+/** The states in which a submission may wait for something that staff does, in the order of its way through them. */
 export const waitingStates = Object.keys(workOfStates) as Submission["state"][];
 
 /** Finds what a submission waits for that staff does. */

@@ -82,7 +82,7 @@ function selectAmong(db: Db, source: Source<unknown>, wanted: readonly Readonly<
 }
 
 /** Columns with few values, each of which has an index in the order of the list. */
-const sorted: Readonly<Record<string, string>> = { assignments: "status", submissions: "state" };
+const sorted: Readonly<Record<string, string>> = { assignments: "status" };
 
 /** Selects one step through the matching rows in an order, as whole stored rows. */
 export function selectStep(

@@ -52,13 +52,17 @@ export class SqlReader implements Reader {
   readonly businessId: string;
   protected readonly db: Db;
   protected readonly shared: ReaderDeps;
-  readonly #scope: PageScope;
+  /** The columns of a page's rows; all if undefined. */
+  readonly #columns: readonly string[] | undefined;
+  /** The ids of the rows that a page may hold; all if undefined. */
+  readonly #ids: readonly string[] | undefined;
 
-  constructor(db: Db, shared: ReaderDeps, businessId: string, scope: PageScope = {}) {
+  constructor(db: Db, shared: ReaderDeps, businessId: string, { columns, ids }: PageScope = {}) {
     this.db = db;
     this.shared = shared;
     this.businessId = businessId;
-    this.#scope = scope;
+    this.#columns = columns;
+    this.#ids = ids;
   }
 
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined> {
@@ -117,10 +121,8 @@ export class SqlReader implements Reader {
     wanted?: (row: Row<T>) => boolean,
   ): Promise<PageOf<Row<T>>> {
     const sort = listOrders[order];
-    const { columns, ids, where } = this.#scope;
-    const source = columns ? getPartialSource(table, [...columns, sort.column]) : createSource(table);
-    const narrowed = ids || where ? { ...query, ids, where: { ...query.where, ...where } } : query;
-    return this.#page(source, narrowed, sort, page, wanted);
+    const source = this.#columns ? getPartialSource(table, [...this.#columns, sort.column]) : createSource(table);
+    return this.#page(source, this.#ids ? { ...query, ids: this.#ids } : query, sort, page, wanted);
   }
 
   findCandidates(table: SearchedTable, search: TextSearch, limit: number): Promise<Candidates | undefined> {
