@@ -88,7 +88,7 @@ export interface RowNarrowing {
 }
 /**
  * Of submissions, also those in some states, which are read in this order. One that changes from a later state to an
- * earlier one meanwhile may be missed.
+ * earlier one during the reading may be missed.
  */
 export interface SubmissionNarrowing extends RowNarrowing {
   readonly states?: readonly SubmissionState[];
