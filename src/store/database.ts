@@ -42,16 +42,13 @@ const partialSources = new LRUCache<string, Source<unknown>>({ max: 200 });
 
 /** Returns a source that reads only these columns of a table, and those that identify a row. Other names are ignored. */
 export function getPartialSource<T extends TableName>(table: T, columns: readonly string[]): Source<Row<T>> {
-  const name = `${table} ${columns.join(" ")}`;
-  const known = partialSources.get(name);
-  if (known) return known as Source<Row<T>>;
-  const source = createSource(table);
-  const shape = Object.entries((tables[table] as Table).record.shape);
-  const read = shape.filter(([column]) => columns.includes(column) || source.key.includes(column));
-  const codec = createCodec(z.object(Object.fromEntries(read))) as unknown as Codec<Row<T>>;
-  const partial = { ...source, codec };
-  partialSources.set(name, partial as Source<unknown>);
-  return partial;
+  const partial = remember(partialSources, `${table} ${columns.join(" ")}`, () => {
+    const source = createSource(table);
+    const shape = Object.entries((tables[table] as Table).record.shape);
+    const read = shape.filter(([name]) => columns.includes(name) || source.key.includes(name));
+    return { ...source, codec: createCodec(z.object(Object.fromEntries(read))) };
+  });
+  return partial as unknown as Source<Row<T>>;
 }
 
 export const auditSource: Source<AuditEntry> = {
@@ -160,7 +157,12 @@ export function createStatements(db: Db): Statements {
   };
 }
 
-function remember<V>(known: Map<string, V>, key: string, make: () => V): V {
+interface Known<V> {
+  get(key: string): V | undefined;
+  set(key: string, value: V): unknown;
+}
+
+function remember<V>(known: Known<V>, key: string, make: () => V): V {
   const value = known.get(key) ?? make();
   known.set(key, value);
   return value;
